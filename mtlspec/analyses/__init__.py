@@ -1,0 +1,1 @@
+"""Analyses, one file each: they read artifacts of models and write tables and figures."""

@@ -1,0 +1,1 @@
+"""Readers, one file a format: they stream sentences and name every defect with its line."""

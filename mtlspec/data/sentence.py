@@ -1,0 +1,49 @@
+"""The common currency of all readers, tasks and writers: a sentence with its annotation layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class DepTree:
+    """heads[i] is the 1-based head of word i, 0 for the root; rels[i] its relation."""
+
+    heads: tuple[int, ...]
+    rels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConTree:
+    """A phrase-structure tree as labelled spans over words: (start, end exclusive, label), outermost and leftmost first.
+
+    A unary chain is several spans over the same words, the upper one first. `pos` are the pre-terminals.
+    """
+
+    spans: tuple[tuple[int, int, str], ...]
+    pos: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One predicate (0-based word index) with its role spans: (start, end exclusive, role)."""
+
+    predicate: int
+    sense: str
+    roles: tuple[tuple[int, int, str], ...]
+
+
+Layer = tuple[str, ...] | DepTree | ConTree | tuple[Frame, ...]
+"""Values of the layer kinds tags, dep, con and srl."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words and layers; `place` is file:line of its first token, for error messages."""
+
+    id: str
+    words: tuple[str, ...]
+    layers: Mapping[str, Layer]
+    place: tuple[str, int] = ("", 0)
+    comments: tuple[str, ...] = field(default=())

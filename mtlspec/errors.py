@@ -1,0 +1,120 @@
+"""Everything that can go wrong, in one tree.
+
+    MtlspecError            exit 1   base: a message, a place, a hint
+    ├── SpecError           exit 2   E1xx  the spec, a card or an option says something wrong
+    ├── DataError           exit 3   E2xx  a data file is malformed, missing or changed
+    ├── EncoderError        exit 3   E3xx  an encoder cannot be loaded or is not what its card says
+    ├── StageError          exit 4   E4xx  a stage failed, or its inputs changed while it ran
+    ├── IntegrityError      exit 5   E5xx  bytes on disk are not the bytes that were recorded
+    └── SetupError          exit 6   E6xx  the machine or the project is not set up for this
+
+Several problems of one file travel together in a `Problems` group. Interrupted runs exit with 130.
+Every class has one number range, every raise one number: `grep E103` finds the only place that says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where: a file (or an option such as `--set`), and 1-based line and column if known."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.file]
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+class MtlspecError(Exception):
+    """One clear line: `place: error E103: message; hint`."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, code: str, message: str, place: Place | Path | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.place = Place(str(place)) if isinstance(place, Path) else place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        hint = f"; {self.hint}" if self.hint else ""
+        text = f"{where}error {self.code}: {self.message}{hint}"
+        return " ".join(text.split())
+
+    @property
+    def problems(self) -> Sequence[MtlspecError]:
+        return (self,)
+
+
+class SpecError(MtlspecError):
+    exit_code = 2
+
+
+class DataError(MtlspecError):
+    exit_code = 3
+
+
+class EncoderError(MtlspecError):
+    exit_code = 3
+
+
+class StageError(MtlspecError):
+    exit_code = 4
+
+
+class IntegrityError(MtlspecError):
+    exit_code = 5
+
+
+class SetupError(MtlspecError):
+    exit_code = 6
+
+
+class Problems(MtlspecError):
+    """Several problems at once, in the order of their places."""
+
+    def __init__(self, problems: Iterable[MtlspecError]) -> None:
+        def order(problem: MtlspecError) -> tuple[str, int, int]:
+            place = problem.place or Place("")
+            return (place.file, place.line, place.column)
+
+        self._problems = tuple(sorted(problems, key=order))
+        if not self._problems:
+            raise ValueError("a group of problems needs at least one")
+        first = self._problems[0]
+        super().__init__(first.code, first.message, first.place, first.hint)
+        self.exit_code = first.exit_code  # type: ignore[misc]  # a group exits as its members do
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self._problems)
+
+    @property
+    def problems(self) -> Sequence[MtlspecError]:
+        return self._problems
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint that names the nearest known word, or the known words if they are few."""
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    close = get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    if names and len(names) <= 12:
+        return "known: " + ", ".join(names)
+    return None

@@ -1,0 +1,1 @@
+"""Files: digests, atomic writes, manifests, locks and the project's places."""

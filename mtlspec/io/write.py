@@ -1,0 +1,77 @@
+"""Atomic writes: a reader sees the old content or the new, never a half; the only code that opens a file for writing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mtlspec.io.digest import pretty_json
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write through a temporary file in the same folder, flush to disk, rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Keys sorted, one value a line; the same value gives the same bytes."""
+    write_text(path, pretty_json(value))
+
+
+def write_text_if_changed(path: Path, text: str) -> bool:
+    """Leave an equal file (and its time stamp) alone; say whether it was written."""
+    if path.is_file() and path.read_bytes() == text.encode():
+        return False
+    write_text(path, text)
+    return True
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append one line in a single write, so that a killed process leaves whole lines (or one torn at the very end)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(handle, (line.rstrip("\n") + "\n").encode())
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def staged_directory(target: Path) -> Iterator[Path]:
+    """Fill a temporary sibling, then rename it to `target` (which is replaced); on an error nothing is left."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
+    temporary.chmod(0o755)
+    try:
+        yield temporary
+        if target.exists():
+            retired = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".old"))
+            target.rename(retired / "x")
+            temporary.rename(target)
+            shutil.rmtree(retired)
+        else:
+            temporary.rename(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise

@@ -1,0 +1,1 @@
+"""Where an encoder comes from, one file each."""

@@ -1,0 +1,93 @@
+"""The families of kinds: what every task type, sharing strategy, sampler, reader ... has in common.
+
+A kind's file derives its `Options` from one of these. Building and running come in the kind's own file, in a higher layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, get_args
+
+from pydantic import Field
+
+from mtlspec.kinds import Options, Sequence_
+
+LayerKind = Literal["tags", "dep", "con", "srl"]
+"""tags: one string a word; dep: heads and relations; con: a phrase-structure tree; srl: predicates with role spans."""
+
+LAYER_KINDS: tuple[str, ...] = get_args(LayerKind)
+
+TASKS = "mtlspec.model.tasks"
+TAGGERS = "mtlspec.model.taggers"
+SHARING = "mtlspec.sharing"
+SAMPLERS = "mtlspec.train.samplers"
+BALANCE = "mtlspec.train.balance"
+ANALYSES = "mtlspec.analyses"
+READERS = "mtlspec.data.readers"
+GENERATORS = "mtlspec.data.generators"
+SOURCES = "mtlspec.model.encoder.sources"
+
+FAMILIES: tuple[str, ...] = (TASKS, TAGGERS, SHARING, SAMPLERS, BALANCE, ANALYSES, READERS, GENERATORS, SOURCES)
+
+
+class TaskOptions(Options):
+    """A task type: decoder, loss, decoding, metric and the writer of predictions."""
+
+    reads: ClassVar[frozenset[LayerKind]] = frozenset()
+    layer: str = Field(description="The annotation layer to learn; the data card names the layers.")
+
+
+class TaggerOptions(Options):
+    """From word vectors to tag scores, with their loss and decoding."""
+
+
+class SharingOptions(Options):
+    """What of the encoder the tasks share, and how."""
+
+
+class SamplerOptions(Options):
+    """Which task gives the next batch."""
+
+    def problem(self, tasks: Sequence[str]) -> str | None:
+        """Why this sampler does not fit these tasks, or None."""
+        del tasks
+        return None
+
+
+class BalanceOptions(Options):
+    """The weight of a task's loss."""
+
+    def problem(self, tasks: Sequence[str]) -> str | None:
+        """Why this balancing does not fit these tasks, or None."""
+        del tasks
+        return None
+
+
+class AnalysisOptions(Options):
+    """Reads artifacts of models, writes tables and figures."""
+
+    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("evaluate",)
+    models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
+
+
+class ReaderOptions(Options):
+    """A file format; streams sentences and names every defect with its line."""
+
+    columns: ClassVar[dict[str, LayerKind]] = {}
+
+    def layer_kind(self, column: str) -> LayerKind | None:
+        """The kind of layer that a column of this format holds, or None if the format has no such column."""
+        return self.columns.get(column)
+
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+
+class GeneratorOptions(Options):
+    """A grammar and a seed that become annotated files."""
+
+
+class SourceOptions(Options):
+    """Where an encoder comes from."""
+
+    learns_from_data: ClassVar[bool] = False  # True: the stage depends on the experiment's data

@@ -1,0 +1,1 @@
+"""Loss balancing, one file each: the weight of a task's loss."""

@@ -1,0 +1,11 @@
+"""Losses as they are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mtlspec.spec.families import BalanceOptions
+
+
+class Options(BalanceOptions):
+    type: Literal["none"]

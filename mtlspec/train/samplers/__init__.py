@@ -1,0 +1,1 @@
+"""Task samplers, one file each: which task gives the next batch."""

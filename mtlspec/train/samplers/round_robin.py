@@ -1,0 +1,11 @@
+"""Tasks take turns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mtlspec.spec.families import SamplerOptions
+
+
+class Options(SamplerOptions):
+    type: Literal["round_robin"]
