@@ -1,0 +1,86 @@
+"""Span F1: a span counts when its start, its end and its type are right; micro-averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mtlspec.metrics.metric import Counts, Scores, aligned_lengths, label_table, precision_recall_f1, tag_codes
+from mtlspec.metrics.schemes import OUTSIDE, Scheme, split_tag
+
+
+class SpanF1:
+    """Malformed predictions are read as `schemes.spans_of` reads them, which is what the usual scorers do."""
+
+    main = "f1"
+    columns = ("correct", "predicted", "gold")
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme = scheme
+
+    def counts(self, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
+        lengths, _, gold_spans, predicted_spans, correct = self._compare(gold, predicted)
+        sentence = np.repeat(np.arange(len(lengths)), lengths + 1)
+        found = [
+            np.bincount(sentence[starts], minlength=len(lengths))
+            for starts in (correct, predicted_spans[0], gold_spans[0])
+        ]
+        return np.stack(found, axis=1)
+
+    def scores(self, totals: npt.ArrayLike) -> dict[str, Scores]:
+        return precision_recall_f1(totals)
+
+    def label_scores(
+        self, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+    ) -> dict[str, dict[str, float]]:
+        _, kinds, gold_spans, predicted_spans, correct = self._compare(gold, predicted)
+        right = gold_spans[2][np.isin(gold_spans[0], correct)]
+        columns = [np.bincount(found, minlength=len(kinds)) for found in (right, predicted_spans[2], gold_spans[2])]
+        used = np.flatnonzero(columns[1] + columns[2])
+        return label_table([kinds[i] for i in used], *(column[used] for column in columns))
+
+    def _compare(
+        self, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+    ) -> tuple[Counts, list[str], tuple[Counts, Counts, Counts], tuple[Counts, Counts, Counts], Counts]:
+        """Sentence lengths, types, (starts, ends, types) of both sides, starts of the spans both sides share.
+
+        Sentences are laid end to end with an O between them, so a start identifies a span on each side.
+        """
+        lengths = aligned_lengths(gold, predicted)
+        tags, flat = tag_codes(gold, predicted, [[OUTSIDE]])
+        kinds, prefix_of, kind_of = self._parts(tags)
+        breaks = np.cumsum(lengths)
+        sides = []
+        for codes in flat[:2]:
+            joined = np.insert(codes, breaks, tags.index(OUTSIDE))
+            sides.append(_spans(prefix_of[joined], kind_of[joined]))
+        (gold_starts, gold_ends, gold_kinds), (starts, ends, found_kinds) = sides
+        both, at_gold, at_predicted = np.intersect1d(gold_starts, starts, assume_unique=True, return_indices=True)
+        same = (gold_ends[at_gold] == ends[at_predicted]) & (gold_kinds[at_gold] == found_kinds[at_predicted])
+        return lengths, kinds, sides[0], sides[1], both[same]
+
+    def _parts(self, tags: list[str]) -> tuple[list[str], npt.NDArray[np.str_], Counts]:
+        """The span types, and for every tag its prefix and the position of its type (-1 outside)."""
+        if self.scheme == "plain":
+            parts = [None if tag == OUTSIDE else ("S", tag) for tag in tags]
+        else:
+            parts = [None if tag == OUTSIDE else split_tag(tag) for tag in tags]
+        kinds = sorted({part[1] for part in parts if part})
+        place = {kind: i for i, kind in enumerate(kinds)}
+        prefixes = np.array([part[0] if part else OUTSIDE for part in parts])
+        return kinds, prefixes, np.array([place[part[1]] if part else -1 for part in parts], np.int64)
+
+
+def _spans(prefix: npt.NDArray[np.str_], kind: Counts) -> tuple[Counts, Counts, Counts]:
+    """(starts, ends exclusive, types) in a flat tag sequence that ends with O."""
+    inside = prefix != OUTSIDE
+    before, before_kind = np.roll(prefix, 1), np.roll(kind, 1)
+    if prefix.size:
+        before[0], before_kind[0] = OUTSIDE, -1
+    opens = inside & (np.isin(prefix, ["B", "S"]) | np.isin(before, ["O", "E", "S"]) | (kind != before_kind))
+    starts = np.flatnonzero(opens)
+    boundaries = np.flatnonzero(opens | ~inside)
+    ends = boundaries[np.searchsorted(boundaries, starts, side="right")]
+    return starts, ends, kind[starts]
