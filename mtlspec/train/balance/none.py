@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from mtlspec.spec.families import BalanceOptions
+
+if TYPE_CHECKING:
+    from mtlspec.train.balance._balance import Balance
 
 
 class Options(BalanceOptions):
     type: Literal["none"]
+
+    def build(self, tasks: Sequence[str]) -> Balance:
+        from mtlspec.train.balance._fixed import FixedWeights
+
+        return FixedWeights([1.0] * len(tasks))

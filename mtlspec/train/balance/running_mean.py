@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from mtlspec.spec.families import BalanceOptions
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mtlspec.train.balance._balance import Balance
 
 
 class Options(BalanceOptions):
     type: Literal["running_mean"]
+    window: Annotated[int, Field(ge=1)] = Field(default=5, description="Losses of each task that the mean is over.")
+
+    def build(self, tasks: Sequence[str]) -> Balance:
+        return RunningMean(len(tasks), self.window)
+
+
+class RunningMean:
+    """weight_t = (sum over tasks of mean_i) / mean_t; a mean is over a task's last losses, the current one included.
+
+    Tasks that have not been drawn yet are not part of the sum. The weight is a constant: no gradient flows through it.
+    """
+
+    def __init__(self, tasks: int, window: int) -> None:
+        from torch import nn
+
+        self.module = nn.Module()
+        self._losses = [deque[float](maxlen=window) for _ in range(tasks)]
+
+    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
+        self._losses[task].append(value)
+        means = [sum(losses) / len(losses) if losses else 0.0 for losses in self._losses]
+        # A loss of exactly zero has no scale to bring to a common one (rounding can even make it negative).
+        weight = sum(means) / means[task] if means[task] > 0 else 1.0
+        return loss * weight, weight
+
+    def state(self) -> dict[str, Any]:
+        return {"losses": [list(losses) for losses in self._losses]}
+
+    def load_state(self, saved: dict[str, Any]) -> None:
+        for losses, values in zip(self._losses, saved["losses"], strict=True):
+            losses.clear()
+            losses.extend(values)

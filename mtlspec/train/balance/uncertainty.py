@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from mtlspec.spec.families import BalanceOptions
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mtlspec.train.balance._balance import Balance
 
 
 class Options(BalanceOptions):
     type: Literal["uncertainty"]
+
+    def build(self, tasks: Sequence[str]) -> Balance:
+        return Uncertainty(len(tasks))
+
+
+class Uncertainty:
+    """loss_t / sigma_t^2 + log sigma_t, with s_t = log sigma_t^2 learnt per task and started at 0."""
+
+    def __init__(self, tasks: int) -> None:
+        import torch
+        from torch import nn
+
+        self.log_variance = nn.Parameter(torch.zeros(tasks))
+        self.module = nn.ParameterDict({"log_variance": self.log_variance})
+
+    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
+        del value
+        log_variance = self.log_variance[task]
+        weight = (-log_variance).exp()
+        return weight * loss + 0.5 * log_variance, weight.item()
+
+    def state(self) -> dict[str, Any]:
+        return {}  # what it knows is a parameter
+
+    def load_state(self, saved: dict[str, Any]) -> None:
+        del saved

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mtlspec.spec.families import SamplerOptions
+
+if TYPE_CHECKING:
+    from mtlspec.train.samplers._sampler import Sampler, TaskSizes
 
 
 class Options(SamplerOptions):
     type: Literal["random"]
+
+    def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
+        from mtlspec.train.samplers._sampler import power_law
+        from mtlspec.train.samplers._weighted import WeightedSampler
+
+        del sentences, epochs
+        probabilities = power_law(sizes.examples, 0.0)
+        return WeightedSampler(lambda _epoch: probabilities, seed)
