@@ -1,0 +1,162 @@
+"""The frame around the commands: registration, global options, errors and exit codes.
+
+A command is one file, `mtlspec/cli/<name>.py`, and appears when its file exists. It holds
+
+- `command(...)`: a typer function. Its docstring is the help text, its first line the summary (rich markup: write `\\[`
+  for a bracket). It returns None or an exit code, and raises `MtlspecError` for what a user can mend;
+- or `app`: a `typer.Typer(help=..., no_args_is_help=True)` with sub-commands;
+- `EXAMPLES`: a tuple of command lines, shown at the end of `--help`.
+
+The file is light at import: typer and `mtlspec.errors`; everything else comes in inside the function.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+from mtlspec.errors import MtlspecError
+
+PANELS: dict[str, tuple[str, ...]] = {
+    "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
+    "Trust": ("verify", "registry", "data", "publish"),
+    "Tools": ("schema", "doctor"),
+}
+HIDDEN = ("stage",)
+EXIT_CODES = (
+    "0  done",
+    "1  something did not hold (a difference, a failed check)",
+    "2  the spec, a card or the command line says something wrong (E1xx)",
+    "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx)",
+    "4  a stage failed (E4xx)",
+    "5  bytes on disk are not the bytes that were recorded (E5xx)",
+    "6  the machine or the project is not set up for this (E6xx)",
+    "70  an error inside mtlspec",
+    "130  interrupted",
+    "141  the reader of the output went away",
+)
+EXAMPLES = ("mtlspec init first", "mtlspec check specs/first.yaml", "mtlspec run specs/first.yaml")
+
+
+def available() -> dict[str, str | None]:
+    """The commands whose file exists, in the order of the help text, each with its panel (None: hidden)."""
+    order: dict[str, str | None] = {name: panel for panel, names in PANELS.items() for name in names}
+    order |= dict.fromkeys(HIDDEN)
+    folder = Path(__file__).parent
+    return {name: panel for name, panel in order.items() if (folder / f"{name}.py").is_file()}
+
+
+def build(names: Sequence[str]) -> typer.Typer:
+    """The program with these commands."""
+    app = typer.Typer(
+        name="mtlspec",
+        help="Declarative, reproducible multi-task-learning experiments with transformer encoders.",
+        epilog=_lines("Examples", EXAMPLES) + "\n\n" + _lines("Exit codes", EXIT_CODES),
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_global_options)
+    panels = available()
+    for name in names:
+        _register(app, name, importlib.import_module(f"mtlspec.cli.{name}"), panels[name])
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; every failure is a line on stderr and an exit code."""
+    from mtlspec.cli import console
+
+    options = list(arguments)
+    end = options.index("--") if "--" in options else len(options)
+    debug = "--debug" in options[:end]
+    options = [option for i, option in enumerate(options) if i >= end or option != "--debug"]
+    try:
+        result = build(_wanted(options))(args=options, prog_name="mtlspec", standalone_mode=False)
+        sys.stdout.flush()
+    except MtlspecError as error:
+        if debug:
+            traceback.print_exc()
+        for problem in error.problems:
+            console.error(str(problem))
+        return error.exit_code
+    except typer.Abort:
+        console.error("aborted")
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        return 141
+    except KeyboardInterrupt:
+        result = 130
+    except Exception as error:
+        if (message := _usage(error)) is not None:
+            console.error(message)
+            return 2
+        if debug:
+            traceback.print_exc()
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        console.error(f"internal error: {text}; this is a fault of mtlspec: run again with --debug and report it")
+        return 70
+    if result == 130:
+        console.error("interrupted")
+    return result if isinstance(result, int) else 0
+
+
+def _register(app: typer.Typer, name: str, module: ModuleType, panel: str | None) -> None:
+    epilog = _lines("Examples", getattr(module, "EXAMPLES", ()))
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=name, epilog=epilog, rich_help_panel=panel, hidden=panel is None)
+    else:
+        app.command(name, epilog=epilog, rich_help_panel=panel, hidden=panel is None)(module.command)
+
+
+def _wanted(options: Sequence[str]) -> tuple[str, ...]:
+    """Only the named command is imported; all of them for help, for completion and to suggest a name."""
+    commands = available()
+    first = next((option for option in options if not option.startswith("-")), None)
+    if first in commands and "_MTLSPEC_COMPLETE" not in os.environ:
+        return (first,)
+    return tuple(commands)
+
+
+def _lines(title: str, lines: Sequence[str]) -> str:
+    """A titled block of an epilog, where an empty line is what keeps a line break."""
+    if not lines:
+        return ""
+    return "\n\n".join([f"[bold]{title}:[/bold]", *(line.replace("[", "\\[") for line in lines)])
+
+
+def _usage(error: Exception) -> str | None:
+    """The line for a wrong command line, or None if the error is of another sort."""
+    if not isinstance(error, typer.TyperException) and not hasattr(error, "format_message"):
+        return None
+    context = getattr(error, "ctx", None)
+    hint = f"; see `{context.command_path} --help`" if context is not None else ""
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    return f"error: {message}{hint}"
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"mtlspec {version('mtlspec')}")
+        raise typer.Exit
+
+
+def _global_options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks. May stand anywhere in the line.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    del debug, version  # read by `run` and by the callback
