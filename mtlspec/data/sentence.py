@@ -16,7 +16,7 @@ class DepTree:
 
 @dataclass(frozen=True, slots=True)
 class ConTree:
-    """A phrase-structure tree as labelled spans over words: (start, end exclusive, label), outermost and leftmost first.
+    """A phrase-structure tree as labelled spans over words: (start, end exclusive, label), outer and left first.
 
     A unary chain is several spans over the same words, the upper one first. `pos` are the pre-terminals.
     """

@@ -1,0 +1,133 @@
+"""Prepared data: sentences read, checked and tokenised once, opened from Arrow as tensors once per process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from mtlspec.data.batching import Specials
+from mtlspec.data.layers import COLUMNS, value
+from mtlspec.data.sentence import Layer
+from mtlspec.errors import DataError
+from mtlspec.spec.cards import Split
+from mtlspec.spec.families import LayerKind
+
+
+class PreparedSplit:
+    """One split: N sentences, their sub-tokens as flat tensors with offsets, their layers as Arrow columns."""
+
+    def __init__(self, table: pa.Table, layers: Mapping[str, LayerKind]) -> None:
+        self._table = table
+        self.layers = dict(layers)
+        self.pieces, self.piece_offsets = _flat(table["pieces"])  # int32 [total], int64 [N + 1]
+        self.word_pieces, self.word_offsets = _flat(table["word_pieces"])  # int32 [total words], int64 [N + 1]
+        self.piece_counts = self.piece_offsets.diff()  # int64 [N]
+        self.word_counts = self.word_offsets.diff()  # int64 [N]
+
+    @classmethod
+    def load(cls, directory: Path, split: str) -> PreparedSplit:
+        """`split` is train, dev or test."""
+        path = directory / f"{split}.arrow"
+        if not path.is_file():
+            raise DataError("E270", "the prepared split is missing", path, "run the `prepare` stage again")
+        with pa.memory_map(str(path)) as source:
+            table = pa.ipc.open_stream(source).read_all()
+        return cls(table, _layers(directory))
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    @cached_property
+    def piece_words(self) -> Tensor:
+        """int32 [total]: number of the word, within its sentence, that each sub-token belongs to."""
+        words = torch.arange(len(self.word_pieces)) - torch.repeat_interleave(self.word_offsets[:-1], self.word_counts)
+        return torch.repeat_interleave(words.int(), self.word_pieces)
+
+    def words(self, row: int) -> list[str]:
+        words: list[str] = self._table["words"][row].as_py()
+        return words
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """An Arrow column, such as `xpos` or `dep.heads`."""
+        if name not in self._table.column_names:
+            raise DataError(
+                "E271", f"the prepared data have no column '{name}'", hint=f"known: {', '.join(self.layers)}"
+            )
+        return self._table[name]
+
+    def strings(self, layer: str) -> list[list[str]]:
+        """A column of string lists, such as a tag layer, as Python lists."""
+        values: list[list[str]] = self.column(layer).to_pylist()
+        return values
+
+    def flat(self, column: str) -> tuple[Tensor, Tensor]:
+        """A column of integer lists as values int32 [total] and offsets int64 [N + 1]."""
+        return _flat(self.column(column))
+
+    def values(self, layer: str) -> list[Layer]:
+        """A layer of any kind as the objects that readers and metrics know, one per sentence."""
+        kind = self.layers[layer]
+        columns = [self.column(layer + suffix).to_pylist() for suffix in COLUMNS[kind]]
+        return [value(cells, kind) for cells in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared directory."""
+
+    train: PreparedSplit
+    dev: PreparedSplit
+    test: PreparedSplit
+    labels: Mapping[str, Mapping[str, int]]  # layer -> label -> count in train
+    unseen: Mapping[str, Sequence[str]]  # layer -> labels that only dev or test have
+    specials: Specials
+    layers: Mapping[str, LayerKind]
+
+    @classmethod
+    def load(cls, directory: Path) -> Prepared:
+        about = _about(directory)
+        labels = json.loads((directory / "labels.json").read_bytes())
+        splits = {name: PreparedSplit.load(directory, name) for name in ("train", "dev", "test")}
+        return cls(
+            **splits,
+            labels=labels["train"],
+            unseen=labels["unseen"],
+            specials=Specials(**about["specials"]),
+            layers=about["layers"],
+        )
+
+    def split(self, name: Split) -> PreparedSplit:
+        split: PreparedSplit = getattr(self, name)
+        return split
+
+
+def _about(directory: Path) -> dict[str, Any]:
+    path = directory / "prepared.json"
+    if not path.is_file():
+        raise DataError("E272", "this is not a directory of prepared data", directory, "it has no prepared.json")
+    about: dict[str, Any] = json.loads(path.read_bytes())
+    return about
+
+
+def _layers(directory: Path) -> dict[str, LayerKind]:
+    layers: dict[str, LayerKind] = _about(directory)["layers"]
+    return layers
+
+
+def _flat(column: pa.ChunkedArray) -> tuple[Tensor, Tensor]:
+    """list<int32> column -> values int32 [total] and offsets int64 [N + 1], by whole-array operations."""
+    chunks = column.chunks
+    values = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in chunks]
+    lengths = [chunk.value_lengths().to_numpy(zero_copy_only=False) for chunk in chunks]
+    sizes = np.concatenate([np.zeros(1, np.int64), *lengths]).astype(np.int64)
+    flat = np.concatenate([np.zeros(0, np.int32), *values]).astype(np.int32)
+    return torch.from_numpy(flat), torch.from_numpy(np.cumsum(sizes))

@@ -1,0 +1,108 @@
+"""From words to sub-tokens, with the tokenizer that an encoder brings along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer, pre_tokenizers
+
+from mtlspec.data.batching import Specials
+from mtlspec.errors import EncoderError
+
+# What the Penn Treebank writes instead of the character in the text.
+PTB_ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+    "`": "'",
+}
+# Role -> keys of the tokenizer's configuration, then the usual names in the vocabulary.
+_ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cls": (("cls_token", "bos_token"), ("[CLS]", "<s>")),
+    "sep": (("sep_token", "eos_token"), ("[SEP]", "</s>")),
+    "pad": (("pad_token",), ("[PAD]", "<pad>")),
+    "unk": (("unk_token",), ("[UNK]", "<unk>")),
+    "mask": (("mask_token",), ("[MASK]", "<mask>")),
+}
+
+
+def unescape(word: str) -> str:
+    """A word as it stood in the text: `-LRB-` is `(`, `1\\/2` is `1/2`."""
+    return PTB_ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
+
+
+class WordTokenizer:
+    """Sub-tokens of single words, each distinct word encoded once."""
+
+    def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
+        tokenizer.no_truncation()  # a stored limit of the original model would cut words silently
+        tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # "[MASK]" in a text is text
+        stage = tokenizer.pre_tokenizer
+        if isinstance(stage, pre_tokenizers.ByteLevel):
+            stage.add_prefix_space = True  # a word is a word, not the tail of another one
+        self.specials = specials
+        self._tokenizer = tokenizer
+        self._pieces: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def load(cls, directory: Path) -> WordTokenizer:
+        """The tokenizer of an encoder's directory (`tokenizer.json` and its configuration)."""
+        tokenizer = _read_tokenizer(directory)
+        return cls(tokenizer, _specials(tokenizer, directory))
+
+    @cached_property
+    def vocabulary_size(self) -> int:
+        return int(self._tokenizer.get_vocab_size())
+
+    def pieces(self, words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """A table that has the sub-tokens of all these words (and of those asked for earlier); never empty ones."""
+        new = sorted(set(words) - self._pieces.keys())
+        if new:
+            encodings = self._tokenizer.encode_batch_fast([unescape(word) for word in new], add_special_tokens=False)
+            unknown = (self.specials.unk,)
+            self._pieces.update((word, tuple(enc.ids) or unknown) for word, enc in zip(new, encodings, strict=True))
+        return self._pieces
+
+
+def read_specials(directory: Path) -> Specials:
+    """Ids of the special tokens of an encoder's directory."""
+    return _specials(_read_tokenizer(directory), directory)
+
+
+def _read_tokenizer(directory: Path) -> Tokenizer:
+    path = directory / "tokenizer.json"
+    if not path.is_file():
+        raise EncoderError("E380", "the encoder has no tokenizer.json", path, "only fast tokenizers are supported")
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise EncoderError("E381", f"the tokenizer is not readable: {error}", path) from None
+
+
+def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
+    known: dict[str, Any] = {}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        path = directory / name
+        if path.is_file():
+            known |= json.loads(path.read_bytes())
+    ids: dict[str, int] = {}
+    for role, (keys, usual) in _ROLES.items():
+        named = (known.get(key) for key in keys)
+        texts = [text["content"] if isinstance(text, dict) else text for text in named if text]
+        found = next((i for text in (*texts, *usual) if (i := tokenizer.token_to_id(text)) is not None), None)
+        if found is None and role == "mask":
+            found = ids["unk"]  # encoders without a mask token
+        if found is None:
+            raise EncoderError("E382", f"the tokenizer has no {keys[0]}", directory / "tokenizer_config.json")
+        ids[role] = found
+    return Specials(**ids)
