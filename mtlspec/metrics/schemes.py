@@ -54,7 +54,8 @@ def detect_scheme(tags: Iterable[str]) -> Scheme:
 def spans_of(tags: Sequence[str], scheme: Scheme) -> list[Span]:
     """The spans that tags spell, malformed sequences included.
 
-    A span opens at B, at S, after O, after a closed span, and where the type changes; it ends before the next one and before O.
+    A span opens at B, at S, after O, after a closed span, and where the type changes; it ends before the next one and
+    before O.
     Under `plain` every tag but O is a span of one word.
     """
     if scheme == "plain":
@@ -117,7 +118,7 @@ def allowed_transitions(tags: Sequence[str], scheme: Scheme) -> Transitions:
 
 
 def first_violation(tags: Sequence[str], scheme: Scheme) -> tuple[int, str] | None:
-    """Position and reason of the first tag that the scheme forbids, or None; the end of the sentence is position len(tags)."""
+    """Position and reason of the first tag that the scheme forbids, or None; len(tags) stands for the sentence end."""
     if scheme == "plain" or not tags:
         return None
     known = "BIO" if scheme == "bio" else "BIESO"

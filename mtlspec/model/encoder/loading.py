@@ -1,0 +1,143 @@
+"""Encoders on disk: `config.json` and `model.safetensors`, read without network, noise or pickle."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from mtlspec.errors import EncoderError
+
+SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """transformers without load reports, progress bars and notes about its own old code; all comes back afterwards."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def require_safe_weights(directory: Path) -> None:
+    """An error unless the directory has safetensors weights; pickled ones can run code and are never read."""
+    if any((directory / name).is_file() for name in SAFE_WEIGHTS):
+        return
+    pickled = sorted(path.name for pattern in _PICKLED for path in directory.glob(pattern))
+    if pickled:
+        raise EncoderError(
+            "E301",
+            f"the weights are only there as {pickled[0]}, which is not read because it can run code",
+            directory,
+            "use a revision with model.safetensors, or convert it once",
+        )
+    raise EncoderError("E302", "there is no model.safetensors", directory)
+
+
+def load_config(directory: Path) -> Any:
+    """The transformers config of an encoder directory."""
+    from transformers import AutoConfig
+
+    path = directory / "config.json"
+    if not path.is_file():
+        raise EncoderError("E303", "there is no config.json", directory)
+    try:
+        with quiet():
+            config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+    except (ValueError, KeyError, OSError, TypeError) as error:
+        raise EncoderError("E304", f"transformers does not know this config: {_first_line(error)}", path) from None
+    if config.is_encoder_decoder:
+        raise EncoderError("E305", f"'{config.model_type}' is an encoder-decoder model, not an encoder", path)
+    return config
+
+
+def build_model(config: Any) -> nn.Module:
+    """The architecture with fresh weights, without a pooling layer (nobody reads it)."""
+    from transformers import AutoModel
+
+    with quiet():
+        model: nn.Module = AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
+    return model
+
+
+def load_model(directory: Path) -> nn.Module:
+    """The pre-trained encoder in float32; no weight may be missing, extra ones (a language-model head) are left out."""
+    from safetensors import SafetensorError
+    from transformers import AutoModel
+
+    config = load_config(directory)
+    require_safe_weights(directory)
+    try:
+        with quiet():
+            model, info = AutoModel.from_pretrained(
+                directory,
+                config=config,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+                dtype=torch.float32,
+                output_loading_info=True,
+                **_without_pooler(config),
+            )
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+        raise EncoderError("E306", f"the weights cannot be read: {_first_line(error)}", directory) from None
+    wrong = sorted({str(key) for key in (*info["missing_keys"], *info["mismatched_keys"])})
+    if wrong:
+        raise EncoderError(
+            "E307",
+            f"{len(wrong)} weights are missing or do not fit the config, for instance {wrong[0]}",
+            directory,
+        )
+    loaded: nn.Module = model
+    return loaded
+
+
+def length_limit(model: nn.Module, config: Any) -> int | None:
+    """How many sub-tokens, special ones included, the encoder can read at once; None if there is no limit."""
+    positions: int | None = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    if positions is None or positions <= 0:
+        return None
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            # RoBERTa and its kin start counting after the padding index.
+            return positions if module.padding_idx is None else positions - module.padding_idx - 1
+    return positions
+
+
+def config_values(config: Any) -> dict[str, Any]:
+    """The config as JSON that says nothing about where it was read."""
+    values: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))
+    values.pop("_name_or_path", None)
+    return values
+
+
+def _without_pooler(config: Any) -> dict[str, bool]:
+    """The argument that leaves the pooling layer out, for the architectures that have one."""
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING
+
+    if type(config) not in MODEL_MAPPING:
+        raise EncoderError("E308", f"transformers has no plain encoder for '{config.model_type}'")
+    parameters = signature(MODEL_MAPPING[type(config)].__init__).parameters
+    return {"add_pooling_layer": False} if "add_pooling_layer" in parameters else {}
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
