@@ -1,0 +1,53 @@
+"""What a worker does with a job, warm or cold: run one stage and turn any failure into one line and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+from mtlspec.errors import MtlspecError
+from mtlspec.execute.runner import run_stage
+from mtlspec.io.project import Project
+from mtlspec.stages.context import Progress, silent
+
+_INTERVAL = 0.2  # seconds between two progress messages
+
+
+def run_job(argv: list[str]) -> int:
+    """argv: spec folder, stage name, progress socket (may be empty). Errors go to standard error."""
+    base, name, progress_socket = argv
+    project = Project.find(Path(base))
+    places = project.run(Path(base).name)
+    try:
+        run_stage(project, places, name, _sender(name, progress_socket))
+    except MtlspecError as error:
+        sys.stderr.write(f"{error}\n")
+        return type(error).exit_code
+    return 0
+
+
+def _sender(stage: str, address: str) -> Progress:
+    """Progress as datagrams: a driver that is slow or gone never holds up a stage."""
+    if not address:
+        return silent
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    channel.setblocking(False)
+    last = 0.0
+
+    def send(done: int, total: int, what: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < _INTERVAL and done < total:
+            return
+        last = now
+        message = json.dumps({"stage": stage, "pid": os.getpid(), "done": done, "total": total, "what": what})
+        try:
+            channel.sendto(message.encode(), address)
+        except OSError:
+            return  # nobody listens
+
+    return send

@@ -1,0 +1,99 @@
+"""Write a plan to disk: stage files, code fingerprints and DVC's pipelines; remove what no longer belongs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtlspec.errors import StageError
+from mtlspec.io.digest import pretty_json
+from mtlspec.io.project import Project, RunPlaces
+from mtlspec.io.write import write_text_if_changed
+from mtlspec.plan.build import build_plan
+from mtlspec.plan.code import PACKAGE
+from mtlspec.plan.dvc import PLAN_STAGE, pipeline_text, plan_stage_file, root_text, stage_file
+from mtlspec.plan.types import Plan
+from mtlspec.spec.load import LoadedSpec, load_spec
+
+
+@dataclass(frozen=True)
+class Materialised:
+    """A plan with the files it consists of, as text; nothing is written yet."""
+
+    project: Project
+    places: RunPlaces
+    loaded: LoadedSpec
+    plan: Plan
+    fixed: dict[Path, str]  # what the spec alone determines: stage files and dvc.yaml
+    derived: dict[Path, str]  # what the code determines too: plan.json and fingerprints; outputs of the plan stage
+
+    def write(self) -> None:
+        """Write all files that differ, then remove stages, records and artifacts that are no longer in the plan."""
+        for path, text in {**self.fixed, **self.derived}.items():
+            write_text_if_changed(self.project.inside(path), text)
+        self._remove_leftovers()
+        write_root(self.project)
+
+    def _remove_leftovers(self) -> None:
+        names = {stage.name for stage in self.plan.stages}
+        base = self.places.base
+        keep = {*self.fixed, *self.derived}
+        for folder in ("stages", "code"):
+            for path in base.joinpath(folder).glob("*.json"):
+                if path not in keep:
+                    path.unlink()
+        for folder in ("records", "timings"):
+            for path in base.joinpath(folder).glob("*.json"):
+                if path.stem not in names:
+                    path.unlink()
+        for folder in ("artifacts", "work"):
+            for path in base.joinpath(folder).glob("*"):
+                if path.is_dir() and path.name not in names:
+                    shutil.rmtree(path)  # finished artifacts stay in DVC's cache and come back with their stage
+
+
+def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()) -> Materialised:
+    """Load, check and plan a spec; pure until `write`."""
+    loaded = load_spec(spec_path, project, overrides)
+    plan = build_plan(loaded)
+    places = project.run(plan.spec)
+    planned_from = [*loaded.files, project.lock_file, PACKAGE]
+    relative = [_from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)]
+    fixed = {
+        places.params(PLAN_STAGE): plan_stage_file(project.relative(spec_path), overrides),
+        places.base / "dvc.yaml": pipeline_text(plan, relative),
+    }
+    fixed |= {places.params(stage.name): stage_file(stage) for stage in plan.stages}
+    derived = {places.plan: plan.text()}
+    derived |= {places.code(unit.name): pretty_json(unit.model_dump(mode="json")) for unit in plan.units}
+    return Materialised(project, places, loaded, plan, fixed, derived)
+
+
+def plan_again(project: Project, places: RunPlaces) -> None:
+    """The plan stage: plan from the same spec; refresh what depends on code, refuse if the spec itself changed."""
+    told = json.loads(places.params(PLAN_STAGE).read_bytes())
+    planned = materialise(project, project.root / told["spec"], told["overrides"])
+    for path, text in planned.fixed.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            raise StageError(
+                "E408",
+                "the spec, a card or a default changed since the stages were written",
+                path,
+                f"`mtlspec plan --write {told['spec']}` writes them anew",
+            )
+    for path, text in planned.derived.items():
+        write_text_if_changed(path, text)
+
+
+def write_root(project: Project) -> None:
+    """The root pipeline names every spec that has stages."""
+    runs = project.root / "registry" / "runs"
+    names = [path.parent.name for path in runs.glob("*/dvc.yaml")]
+    write_text_if_changed(project.root / "dvc.yaml", root_text(names))
+
+
+def _from_run(project: Project, path: Path) -> str:
+    return f"../../../{path.relative_to(project.root).as_posix()}"

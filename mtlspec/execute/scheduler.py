@@ -1,0 +1,217 @@
+"""Run a plan: ask DVC what is stale, restore what it has, run the rest on warm workers, record as it comes in."""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from mtlspec.errors import MtlspecError, Problems, StageError
+from mtlspec.execute.materialise import Materialised, plan_again
+from mtlspec.execute.recorder import Recorder
+from mtlspec.execute.results import write_results
+from mtlspec.execute.zygote import Zygote
+from mtlspec.plan.dvc import PLAN_STAGE, RESULTS_STAGE
+from mtlspec.plan.types import Stage
+
+Outcome = Literal["cached", "restored", "ran", "failed", "skipped"]
+
+
+class Watcher(Protocol):
+    """Sees the run go by; the command line draws it."""
+
+    def started(self, stage: str) -> None: ...
+    def progressed(self, stage: str, done: int, total: int, what: str) -> None: ...
+    def finished(self, stage: str, outcome: Outcome) -> None: ...
+
+
+@dataclass
+class Scheduler:
+    """One run of one plan. Everything happens on the caller's thread; stages run in processes of their own."""
+
+    planned: Materialised
+    workers: int
+    watcher: Watcher
+    keep_going: bool = False
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    failures: list[MtlspecError] = field(default_factory=list)
+    _queue: list[Stage] = field(default_factory=list)
+
+    def run(self) -> dict[str, Outcome]:
+        """Every stage's outcome; raises what failed, after everything that finished was recorded."""
+        places, project = self.planned.places, self.planned.project
+        zygote: Zygote | None = None
+        recorder = Recorder(project, places)
+        listener = _Listener.open(project.state / "run")
+        try:
+            self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
+            waiting = list(self.planned.plan.stages)
+            running: dict[str, Stage] = {}
+            while waiting or running or self._queue:
+                waiting = self._settle(recorder, waiting)
+                for stage in self._next(len(running)):
+                    zygote = zygote or Zygote.start(project.root)
+                    recorder.begin(stage.name)
+                    zygote.submit(stage.name, [str(places.base), stage.name, listener.address, _log(places.base, stage)])
+                    running[stage.name] = stage
+                    self.watcher.started(stage.name)
+                if not running:
+                    break
+                assert zygote is not None
+                self._wait(zygote, listener, recorder, running)
+            for stage in [*waiting, *self._queue]:
+                self._finish(stage.name, "skipped")
+            if self.failures:
+                raise self.failures[0] if len(self.failures) == 1 else Problems(self.failures)
+            self._in_process(recorder, f"{RESULTS_STAGE}@{places.spec_name}", lambda: write_results(project, places))
+        finally:
+            if zygote is not None:
+                zygote.stop()
+            listener.close()
+            recorder.close([PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)])
+        return self.outcomes
+
+    def _in_process(self, recorder: Recorder, name: str, work: Callable[[], None]) -> None:
+        """Book-keeping stages take milliseconds: no worker for them."""
+        if not recorder.reasons(name):
+            self._finish(name, "cached")
+        elif recorder.restore(name):
+            self._finish(name, "restored")
+        else:
+            recorder.begin(name)
+            work()
+            recorder.record(name)
+            self._finish(name, "ran")
+
+    def _settle(self, recorder: Recorder, waiting: list[Stage]) -> list[Stage]:
+        """Tick off what is cached or can be restored, queue what must run; returns what waits for its parents."""
+        still: list[Stage] = []
+        for stage in waiting:  # in plan order: a stage that is ticked off frees its children in the same pass
+            parents = set(stage.inputs.values())
+            if any(self.outcomes.get(parent) in ("failed", "skipped") for parent in parents):
+                self._finish(stage.name, "skipped")
+            elif not parents.issubset(self.outcomes):
+                still.append(stage)
+            elif not recorder.reasons(stage.name):
+                self._finish(stage.name, "cached")
+            elif recorder.restore(stage.name):
+                self._finish(stage.name, "restored")
+            else:
+                self._queue.append(stage)
+        self._queue.sort(key=_effort, reverse=True)
+        return still
+
+    def _next(self, running: int) -> list[Stage]:
+        """What to start now; nothing more after a failure, unless the run is to keep going."""
+        if self.failures and not self.keep_going:
+            return []
+        free = max(self.workers - running, 0)
+        chosen, self._queue = self._queue[:free], self._queue[free:]
+        return chosen
+
+    def _wait(self, zygote: Zygote, listener: _Listener, recorder: Recorder, running: dict[str, Stage]) -> None:
+        """Until a stage ends, pass progress on."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(zygote.channel, selectors.EVENT_READ)
+            selector.register(listener.channel, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is listener.channel:
+                        for message in listener.messages():
+                            if message["stage"] in running:
+                                self.watcher.progressed(
+                                    message["stage"], message["done"], message["total"], message["what"]
+                                )
+                        continue
+                    replies = list(_replies(zygote))
+                    for reply in replies:
+                        running.pop(reply["job"])
+                        self._conclude(recorder, reply)
+                    if replies:
+                        return
+
+    def _conclude(self, recorder: Recorder, reply: dict[str, Any]) -> None:
+        name = reply["job"]
+        try:
+            if reply["status"] != 0:
+                raise _failure(name, reply)
+            recorder.record(name)
+        except MtlspecError as error:
+            self.failures.append(error)
+            self._finish(name, "failed")
+        else:
+            self._finish(name, "ran")
+
+    def _finish(self, stage: str, outcome: Outcome) -> None:
+        self.outcomes[stage] = outcome
+        self.watcher.finished(stage, outcome)
+
+
+@dataclass
+class _Listener:
+    """Where workers send their progress."""
+
+    channel: socket.socket
+    path: Path
+
+    @classmethod
+    def open(cls, folder: Path) -> _Listener:
+        import os
+        import tempfile
+
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{os.getpid()}.sock"
+        if len(str(path)) > 100:  # the kernel's limit for socket names is 108 bytes
+            path = Path(tempfile.gettempdir()) / f"mtlspec-{os.getpid()}.sock"
+        path.unlink(missing_ok=True)
+        channel = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        channel.bind(str(path))
+        channel.setblocking(False)
+        return cls(channel, path)
+
+    @property
+    def address(self) -> str:
+        return str(self.path)
+
+    def messages(self) -> list[dict[str, Any]]:
+        messages = []
+        with suppress(BlockingIOError):
+            while True:
+                messages.append(json.loads(self.channel.recv(1 << 16)))
+        return messages
+
+    def close(self) -> None:
+        self.channel.close()
+        self.path.unlink(missing_ok=True)
+
+
+def _replies(zygote: Zygote) -> list[dict[str, Any]]:
+    try:
+        return list(zygote.replies())
+    except (EOFError, ConnectionError):
+        raise StageError("E409", "the worker server ended", None, "run again: finished stages are kept") from None
+
+
+def _failure(name: str, reply: dict[str, Any]) -> StageError:
+    """The stage's own last line, if it said something; otherwise how it ended."""
+    lines = [line for line in reply["tail"].splitlines() if line.strip()]
+    status = reply["status"]
+    ended = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
+    said = f": {lines[-1].strip()}" if lines else ""
+    return StageError("E410", f"stage '{name}' {ended}{said}", None, "its output is in the run's work folder")
+
+
+def _log(base: Path, stage: Stage) -> str:
+    return str(base / "work" / f"{stage.name}.log")
+
+
+def _effort(stage: Stage) -> int:
+    """Longest first keeps all workers busy to the end: steps grow with tasks and epochs."""
+    if stage.kind != "train":
+        return 0
+    return len(stage.params["tasks"]) * int(stage.params["train"]["epochs"])
