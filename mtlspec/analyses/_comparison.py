@@ -1,0 +1,65 @@
+"""Every model against its single-task baseline: difference, significance, and Holm's correction over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mtlspec.analyses._scores import Evaluation, pooled_counts, score_of_counts, seed_scores
+from mtlspec.analyses._tables import mean_and_std
+from mtlspec.analyses._variants import Variant, baseline_for
+from mtlspec.metrics.significance import holm, paired_randomisation
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One model and task; `p` is of the paired randomisation test, `adjusted` after Holm's correction."""
+
+    variant: Variant
+    task: str
+    baseline: Variant
+    delta: float  # difference of the means over seeds, in points
+    seeds: tuple[int, ...]  # those that both have; the test pools them
+    p: float | None  # None where no seed is shared
+    adjusted: float | None = None
+
+
+def compare(
+    variants: Sequence[Variant],
+    evaluations: Mapping[str, Evaluation],
+    *,
+    baseline: str,
+    rounds: int,
+    seed: int,
+    progress: Callable[[int, int, str], None],
+) -> tuple[Comparison, ...]:
+    """All comparisons with a single-task model of group `baseline`; one family for Holm's correction."""
+    pairs = [
+        (variant, task, against)
+        for variant in variants
+        for task in variant.tasks
+        if (against := baseline_for(variant, task, baseline, variants)) is not None
+    ]
+    raw = []
+    for done, (variant, task, against) in enumerate(pairs):
+        progress(done, len(pairs), f"{variant.label}, {task}")
+        raw.append(_one(variant, task, against, evaluations, rounds=rounds, seed=seed))
+    tested = [comparison.p for comparison in raw if comparison.p is not None]
+    corrected = iter([float(value) for value in holm(tested)] if tested else [])
+    return tuple(item if item.p is None else replace(item, adjusted=next(corrected)) for item in raw)
+
+
+def _one(
+    variant: Variant, task: str, against: Variant, evaluations: Mapping[str, Evaluation], *, rounds: int, seed: int
+) -> Comparison:
+    ours, _ = mean_and_std(seed_scores(variant, task, evaluations))
+    theirs, _ = mean_and_std(seed_scores(against, task, evaluations))
+    shared = tuple(value for value in variant.seeds if value in against.seeds)
+    p = None
+    if shared:
+        first = evaluations[variant.runs[0].stage]
+        score = score_of_counts(first.scores[task]["columns"], first.main(task))
+        a = pooled_counts(variant, task, shared, evaluations)
+        b = pooled_counts(against, task, shared, evaluations)
+        p = float(paired_randomisation(a, b, score, rounds, seed))
+    return Comparison(variant, task, against, ours - theirs, shared, p)

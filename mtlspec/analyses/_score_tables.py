@@ -1,0 +1,227 @@
+"""The tables, figures and sentences of the score matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mtlspec.analyses._comparison import Comparison
+from mtlspec.analyses._figures import heat_map
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._scores import Evaluation, seed_scores
+from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
+from mtlspec.analyses._variants import Variant
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Everything the tables are made from."""
+
+    variants: tuple[Variant, ...]
+    evaluations: Mapping[str, Evaluation]
+    comparisons: tuple[Comparison, ...]
+    baseline: str
+    alpha: float
+    rounds: int
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(task for variant in self.variants for task in variant.tasks))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(variant.group for variant in self.variants))
+
+    def metric(self, task: str) -> str:
+        variant = next(variant for variant in self.variants if task in variant.tasks)
+        return self.evaluations[variant.runs[0].stage].main(task)
+
+    def comparison(self, variant: Variant, task: str) -> Comparison | None:
+        return next((item for item in self.comparisons if item.variant == variant and item.task == task), None)
+
+    def significant(self, comparison: Comparison) -> bool:
+        return comparison.adjusted is not None and comparison.adjusted < self.alpha
+
+    def mark(self, comparison: Comparison | None) -> str:
+        return "*" if comparison is not None and self.significant(comparison) else ""
+
+
+def _source(variant: Variant) -> str:
+    seeds = ", ".join(str(seed) for seed in variant.seeds)
+    return f"{' · '.join(run.stage for run in variant.runs)} | seeds {seeds}"
+
+
+def _tone(comparison: Comparison | None) -> Tone:
+    if comparison is None or signed(comparison.delta) == "0.00":
+        return ""
+    return "up" if comparison.delta > 0 else "down"
+
+
+def _score_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
+    if task not in variant.tasks:
+        return Cell()
+    values = seed_scores(variant, task, matrix.evaluations)
+    mean, std = mean_and_std(values)
+    comparison = matrix.comparison(variant, task)
+    data: dict[str, object] = {"n": len(values), "seeds": dict(zip(map(str, variant.seeds), values, strict=True))}
+    if comparison is not None:
+        data |= {"delta": comparison.delta, "p": comparison.p, "p_holm": comparison.adjusted}
+    return Cell(score_text(mean, std), mean, std, matrix.mark(comparison), _tone(comparison), _source(variant), data)
+
+
+def scores_table(matrix: Matrix) -> Table:
+    """Rows are models by group, columns tasks: mean ± std over seeds."""
+    sections = tuple(
+        (
+            group,
+            tuple(
+                (
+                    Cell(variant.label, variant.label, source=_source(variant)),
+                    *(_score_cell(matrix, variant, task) for task in matrix.tasks),
+                    Cell(str(len(variant.runs)), len(variant.runs)),
+                )
+                for variant in matrix.variants
+                if variant.group == group
+            ),
+        )
+        for group in matrix.groups
+    )
+    columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks), "seeds")
+    caption = "Test scores in percent, mean ± sample standard deviation over seeds." + (
+        f" * differs from the single-task model of group {matrix.baseline} (p < {matrix.alpha:g}, paired randomisation"
+        f" test over test sentences with seeds pooled, {matrix.rounds} rounds, Holm's correction over"
+        f" {len(matrix.comparisons)} comparisons)."
+        if matrix.comparisons
+        else ""
+    )
+    return Table("scores", "Score matrix", caption, columns, sections)
+
+
+def _delta_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
+    comparison = matrix.comparison(variant, task)
+    if comparison is None:
+        return Cell()
+    source = f"{_source(variant)} | minus {_source(comparison.baseline)}"
+    return Cell(signed(comparison.delta), comparison.delta, None, matrix.mark(comparison), _tone(comparison), source)
+
+
+def deltas_table(matrix: Matrix) -> Table:
+    """The same shape, as differences to the baseline."""
+    compared = {comparison.variant for comparison in matrix.comparisons}
+    rows = tuple(
+        (Cell(variant.label, variant.label), *(_delta_cell(matrix, variant, task) for task in matrix.tasks))
+        for variant in matrix.variants
+        if variant in compared
+    )
+    caption = (
+        f"Difference to the single-task model of group {matrix.baseline}, in points;"
+        f" * significant at {matrix.alpha:g} after Holm's correction."
+    )
+    return Table("deltas", f"Difference to {matrix.baseline}", caption, ("model", *matrix.tasks), (("", rows),))
+
+
+def comparisons_table(matrix: Matrix) -> Table:
+    """One row a test, with everything needed to check it."""
+    rows = []
+    for item in matrix.comparisons:
+        ours = _score_cell(matrix, item.variant, item.task)
+        theirs = _score_cell(matrix, item.baseline, item.task)
+        rows.append(
+            (
+                Cell(item.variant.label, item.variant.label),
+                Cell(item.task, item.task),
+                ours,
+                theirs,
+                _delta_cell(matrix, item.variant, item.task),
+                _p_cell(item.p),
+                _p_cell(item.adjusted),
+                Cell(str(len(item.seeds)), len(item.seeds)),
+            )
+        )
+    columns = ("model", "task", "score", matrix.baseline, "difference", "p", "p (Holm)", "seeds")
+    caption = (
+        f"Paired approximate randomisation over test sentences ({matrix.rounds} rounds): a sentence is exchanged"
+        " between the two models with all its seeds at once. Two-sided p values; Holm's correction over all rows."
+    )
+    return Table("comparisons", "Significance tests", caption, columns, (("", tuple(rows)),))
+
+
+def _p_cell(p: float | None) -> Cell:
+    if p is None:
+        return Cell("–")
+    return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", p)
+
+
+def draw(matrix: Matrix, directory: Path) -> tuple[Figure, ...]:
+    """A heat map of all differences, and one of partners for every group that has pairs of three or more tasks."""
+    if not matrix.comparisons:
+        return ()
+    figures = [_draw_deltas(matrix, directory)]
+    for group in matrix.groups:
+        pairs = [variant for variant in matrix.variants if variant.group == group and len(variant.tasks) == 2]
+        if len({task for variant in pairs for task in variant.tasks}) > 2 and not any(pair.sweep for pair in pairs):
+            figures.append(_draw_pairs(matrix, group, pairs, directory))
+    return tuple(figures)
+
+
+def _draw_deltas(matrix: Matrix, directory: Path) -> Figure:
+    rows = tuple(dict.fromkeys(comparison.variant for comparison in matrix.comparisons))
+    grid = [[matrix.comparison(variant, task) for task in matrix.tasks] for variant in rows]
+    _heat_map(matrix, directory, "deltas", grid=grid, rows=[variant.label for variant in rows], titles=("", ""))
+    caption = f"Difference to {matrix.baseline} in points: blue is better than single-task learning, red is worse."
+    return Figure("deltas", f"Every model against {matrix.baseline}", caption)
+
+
+def _draw_pairs(matrix: Matrix, group: str, pairs: list[Variant], directory: Path) -> Figure:
+    by_tasks = {frozenset(variant.tasks): variant for variant in pairs}
+    grid = []
+    for task in matrix.tasks:
+        partners = [by_tasks.get(frozenset((task, partner))) for partner in matrix.tasks]
+        grid.append([None if variant is None else matrix.comparison(variant, task) for variant in partners])
+    titles = ("scored task", "trained together with")
+    _heat_map(matrix, directory, f"pairs_{group}", grid=grid, rows=list(matrix.tasks), titles=titles)
+    caption = (
+        f"How each task (row) changes when it is trained with each partner (column), in points"
+        f" against {matrix.baseline}. Two blue cells across the diagonal are a pair in which both tasks gain."
+    )
+    return Figure(f"pairs_{group}", f"Which tasks help each other ({group})", caption)
+
+
+def _heat_map(
+    matrix: Matrix,
+    directory: Path,
+    name: str,
+    *,
+    grid: list[list[Comparison | None]],
+    rows: list[str],
+    titles: tuple[str, str],
+) -> None:
+    values = np.array([[np.nan if item is None else item.delta for item in line] for line in grid], dtype=np.float64)
+    texts = [["" if item is None else signed(item.delta) + matrix.mark(item) for item in line] for line in grid]
+    heat_map(directory, name, values=values, texts=texts, rows=rows, columns=matrix.tasks, axes_titles=titles)
+
+
+def summary(matrix: Matrix) -> tuple[str, ...]:
+    """Plain sentences: what won, what was significant, what could not be compared."""
+    if not matrix.comparisons:
+        return (f"No differences: there is no single-task model of group {matrix.baseline} to compare with.",)
+    sentences = []
+    for group in matrix.groups:
+        items = [item for item in matrix.comparisons if item.variant.group == group]
+        if not items:
+            continue
+        better = sum(item.delta > 0 for item in items)
+        gains = sum(item.delta > 0 and matrix.significant(item) for item in items)
+        losses = sum(item.delta < 0 and matrix.significant(item) for item in items)
+        average = sum(item.delta for item in items) / len(items)
+        sentences.append(
+            f"{group} against {matrix.baseline}: {signed(average)} points on average; better in {better}"
+            f" of {len(items)} comparisons, significantly better in {gains}, significantly worse in {losses}."
+        )
+    missing = sum(variant.group != matrix.baseline for variant in matrix.variants for _ in variant.tasks)
+    if missing > len(matrix.comparisons):
+        sentences.append(f"{missing - len(matrix.comparisons)} scores have no single-task model to be compared with.")
+    return tuple(sentences)

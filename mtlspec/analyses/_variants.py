@@ -1,0 +1,72 @@
+"""Models as analyses see them: seeds of one model group, task set and sweep point belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """One trained and evaluated model."""
+
+    seed: int
+    stage: str  # its evaluation
+    train: str  # its training
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A model group with one task set and one sweep point; its runs differ in nothing but the seed."""
+
+    group: str
+    tasks: tuple[str, ...]
+    sweep: tuple[tuple[str, Any], ...]
+    runs: tuple[Seeded, ...]
+
+    @property
+    def label(self) -> str:
+        """`pair: pos + ner`, with the sweep's values in brackets."""
+        values = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in self.sweep)
+        return f"{self.group}: {' + '.join(self.tasks)}" + (f" [{values}]" if values else "")
+
+    @property
+    def slug(self) -> str:
+        """The stages' common name without the seed: `pair-pos-ner`."""
+        return self.runs[0].stage.removeprefix("evaluate-").removesuffix(f"-s{self.runs[0].seed}")
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(run.seed for run in self.runs)
+
+
+def variants(models: Sequence[Mapping[str, Any]]) -> tuple[Variant, ...]:
+    """The rows of a stage's `models` parameter, gathered over seeds, in order of first appearance."""
+    gathered: dict[tuple[str, tuple[str, ...], str], list[Mapping[str, Any]]] = {}
+    for row in models:
+        key = (str(row["group"]), tuple(row["tasks"]), repr(row["sweep"]))
+        gathered.setdefault(key, []).append(row)
+    return tuple(
+        Variant(
+            group=group,
+            tasks=tasks,
+            sweep=tuple((str(key), value) for key, value in rows[0]["sweep"]),
+            runs=tuple(Seeded(int(row["seed"]), str(row["stage"]), str(row["train"])) for row in rows),
+        )
+        for (group, tasks, _), rows in gathered.items()
+    )
+
+
+def baseline_for(variant: Variant, task: str, baseline: str, among: Sequence[Variant]) -> Variant | None:
+    """The single-task model of group `baseline` that `variant` is compared with on `task`, or None.
+
+    Where the baseline is swept too, the one with the same values is taken; one that is not swept serves all.
+    """
+    if variant.group == baseline:
+        return None
+    candidates = [other for other in among if other.group == baseline and other.tasks == (task,)]
+    same = [other for other in candidates if other.sweep == variant.sweep]
+    if same:
+        return same[0]
+    return candidates[0] if len(candidates) == 1 else None
