@@ -11,20 +11,9 @@ from typing import Any
 from tokenizers import Tokenizer, pre_tokenizers
 
 from mtlspec.data.batching import Specials
+from mtlspec.data.escapes import unescape
 from mtlspec.errors import EncoderError
 
-# What the Penn Treebank writes instead of the character in the text.
-PTB_ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-    "`": "'",
-}
 # Role -> keys of the tokenizer's configuration, then the usual names in the vocabulary.
 _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cls": (("cls_token", "bos_token"), ("[CLS]", "<s>")),
@@ -33,11 +22,6 @@ _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unk": (("unk_token",), ("[UNK]", "<unk>")),
     "mask": (("mask_token",), ("[MASK]", "<mask>")),
 }
-
-
-def unescape(word: str) -> str:
-    """A word as it stood in the text: `-LRB-` is `(`, `1\\/2` is `1/2`."""
-    return PTB_ESCAPES.get(word) or word.replace("\\/", "/").replace("\\*", "*")
 
 
 class WordTokenizer:

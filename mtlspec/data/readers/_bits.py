@@ -1,0 +1,48 @@
+"""Bracket columns: `(NP*`, `*`, `*))` spread a tree or spans over the lines of a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mtlspec.data.readers._blocks import Block
+from mtlspec.errors import DataError
+
+_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+
+Span = tuple[int, int, str]
+
+
+def spans(bits: Sequence[str], block: Block, rows: Sequence[int], what: str) -> list[Span]:
+    """Spans of one column, outer and left ones first; `rows` are the block's lines that the bits stand on."""
+    found: list[tuple[int, int, str] | None] = []
+    open_: list[tuple[int, int, str]] = []  # place in `found`, start, label
+    for word, bit in enumerate(bits):
+        if bit == "*":
+            continue
+        match = _BIT.fullmatch(bit)
+        if match is None:
+            raise DataError("E230", f"'{bit}' is not a bracket of the {what} column", block.place(rows[word]))
+        for label in match[1].split("(")[1:]:
+            open_.append((len(found), word, label))
+            found.append(None)
+        for _ in match[2]:
+            if not open_:
+                raise DataError(
+                    "E231", f"a bracket of the {what} column closes but was not opened", block.place(rows[word])
+                )
+            at, start, label = open_.pop()
+            found[at] = (start, word + 1, label)
+    if open_:
+        _, start, label = open_[-1]
+        raise DataError("E232", f"'({label}' of the {what} column is not closed", block.place(rows[start]))
+    return [span for span in found if span is not None]
+
+
+def bits(spans: Sequence[Span], size: int) -> list[str]:
+    """The inverse of `spans`, for spans that nest, outer ones first."""
+    opening, closing = [""] * size, [""] * size
+    for start, end, label in spans:
+        opening[start] += f"({label}"
+        closing[end - 1] += ")"
+    return [f"{left}*{right}" for left, right in zip(opening, closing, strict=True)]

@@ -1,0 +1,128 @@
+"""Bracketed trees: `(TOP (S (NP (NNP Ann)) ...))`, one a line or spread over indented lines as in the Penn Treebank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from mtlspec.data.readers._blocks import Block, lines
+from mtlspec.data.sentence import ConTree, Sentence
+from mtlspec.errors import DataError
+from mtlspec.spec.families import LayerKind, ReaderOptions
+
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_FUNCTION = re.compile(r"(?<=.)[-=].*")
+_TRACE = "-NONE-"
+
+
+class Options(ReaderOptions):
+    columns: ClassVar[dict[str, LayerKind]] = {"con": "con", "pos": "tags"}
+    type: Literal["brackets"]
+    functions: bool = Field(default=False, description="Keep function tags: NP-SBJ instead of NP.")
+    traces: bool = Field(default=False, description="Keep empty elements (-NONE-) as words.")
+
+
+def read(options: Options, path: Path) -> Iterator[Sentence]:
+    """Stream the sentences of a file; a defect ends the stream with its place."""
+    return (parse(options, block) for block in blocks(options, path))
+
+
+def blocks(options: Options, path: Path) -> Iterator[Block]:
+    """A tree starts with a bracket in the first column; what follows without one belongs to it."""
+    del options
+    held: list[str] = []
+    number = first = 0
+    for place, line in enumerate(lines(path), 1):
+        if line.startswith("(") and held:
+            number += 1
+            yield Block(str(path), number, first, tuple(held))
+            held = []
+        if held or line.strip():
+            first = first if held else place
+            held.append(line)
+    if held:
+        yield Block(str(path), number + 1, first, tuple(held))
+
+
+def parse(options: Options, block: Block) -> Sentence:
+    """One tree from its lines, without recursion: depth is not limited."""
+    builder = _Builder(options, block)
+    for line, text in enumerate(block.lines):
+        for match in _TOKEN.finditer(text):
+            builder.add(match[0], line, match.start() + 1)
+    tree, words = builder.finish()
+    return Sentence(str(block.number), words, {"con": tree, "pos": tree.pos}, (block.file, block.first))
+
+
+class _Node:
+    """An open bracket: its label, where it stands, and how much was found before it."""
+
+    __slots__ = ("column", "filled", "label", "line", "slot", "start")
+
+    def __init__(self, line: int, column: int, start: int, slot: int) -> None:
+        self.label: str | None = None
+        self.line, self.column = line, column
+        self.start, self.slot = start, slot
+        self.filled = False  # has a child or a word
+
+
+class _Builder:
+    def __init__(self, options: Options, block: Block) -> None:
+        self.options, self.block = options, block
+        self.words: list[str] = []
+        self.pos: list[str] = []
+        self.spans: list[tuple[int, int, str] | None] = []  # None: a bracket that turned out to hold no phrase
+        self.open: list[_Node] = []
+
+    def add(self, text: str, line: int, column: int) -> None:
+        place = self.block.place(line, column)
+        if text == "(":
+            if not self.open and self.spans:
+                raise DataError("E220", "a second tree follows the first", place, "one tree a line")
+            if self.open:
+                self.open[-1].filled = True
+            self.open.append(_Node(line, column, len(self.words), len(self.spans)))
+            self.spans.append(None)
+        elif not self.open:
+            raise DataError("E221", f"'{text}' stands outside of the tree", place)
+        elif text == ")":
+            self._close(self.open.pop())
+        else:
+            self._text(self.open[-1], text, line, column)
+
+    def _text(self, node: _Node, text: str, line: int, column: int) -> None:
+        if node.label is None and not node.filled:
+            node.label = text
+            return
+        if node.filled or node.label is None:
+            raise DataError("E222", f"the word '{text}' has no tag of its own", self.block.place(line, column))
+        node.filled = True
+        if node.label != _TRACE or self.options.traces:
+            self.words.append(text)
+            self.pos.append(node.label)
+        node.slot = -1  # a pre-terminal is no phrase
+
+    def _close(self, node: _Node) -> None:
+        if not node.filled:
+            raise DataError("E223", "a bracket without words", self.block.place(node.line, node.column))
+        if node.slot < 0 or len(self.words) == node.start:  # a tag, or a phrase of traces only
+            return
+        label = node.label if node.label is not None else ("TOP" if not self.open else None)
+        if label is None:
+            raise DataError("E224", "a phrase without a label", self.block.place(node.line, node.column))
+        if not self.options.functions:
+            label = _FUNCTION.sub("", label)
+        self.spans[node.slot] = (node.start, len(self.words), label)
+
+    def finish(self) -> tuple[ConTree, tuple[str, ...]]:
+        if self.open:
+            node = self.open[-1]
+            raise DataError("E225", "a bracket is not closed", self.block.place(node.line, node.column))
+        spans = tuple(span for span in self.spans if span is not None)
+        if not self.words or not spans:
+            raise DataError("E226", "a tree without a phrase over words", self.block.place())
+        return ConTree(spans, tuple(self.pos)), tuple(self.words)
