@@ -15,4 +15,4 @@ def find_spec(name: str, project: Project) -> Path:
         if candidate.is_file():
             return project.inside(candidate.resolve())
     known = [path.stem for path in (project.root / "specs").glob("*.yaml")]
-    raise SpecError("E101", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))
+    raise SpecError("E190", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))

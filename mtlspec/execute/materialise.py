@@ -61,7 +61,9 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     plan = build_plan(loaded)
     places = project.run(plan.spec)
     planned_from = [*loaded.files, project.lock_file, PACKAGE]
-    relative = [_from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)]
+    relative = [
+        _from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)
+    ]
     fixed = {
         places.params(PLAN_STAGE): plan_stage_file(project.relative(spec_path), overrides),
         places.base / "dvc.yaml": pipeline_text(plan, relative),

@@ -47,7 +47,9 @@ class Recorder:
 
         logging.getLogger("dvc").setLevel(logging.ERROR)
         if not (project.root / ".dvc").is_dir():
-            raise SetupError("E604", "the project has no DVC repository", project.root, "run `dvc init` (or `dvc init --no-scm`)")
+            raise SetupError(
+                "E604", "the project has no DVC repository", project.root, "run `dvc init` (or `dvc init --no-scm`)"
+            )
         self._places = places
         self._repo = Repo(str(project.root))
         self._stages: dict[str, Any] = {}

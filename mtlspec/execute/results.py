@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from mtlspec.io.project import Project, RunPlaces
-from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
-from mtlspec.track.record import build_record
+from mtlspec.track.record import write_record
 
 
 def write_results(project: Project, places: RunPlaces) -> None:
-    plan = Plan.model_validate_json(places.plan.read_bytes())
-    write_json(places.record, build_record(plan, places, project.lock_file))
+    plan = Plan.model_validate_json(places.plan.read_bytes(), strict=False)
+    write_record(plan, places, project.lock_file)

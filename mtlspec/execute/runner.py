@@ -71,7 +71,9 @@ def _read_params(places: RunPlaces, name: str) -> tuple[str, dict[str, Any], dic
         return read_stage_file(json.loads(places.params(name).read_bytes()))
     except FileNotFoundError:
         hint = f"`mtlspec plan --write {places.spec_name}` writes the stages"
-        raise StageError("E401", f"there is no stage '{name}' in {places.spec_name}", places.params(name), hint) from None
+        raise StageError(
+            "E401", f"there is no stage '{name}' in {places.spec_name}", places.params(name), hint
+        ) from None
     except (ValueError, KeyError, TypeError):
         hint = f"`mtlspec plan --write {places.spec_name}` writes it anew"
         raise StageError("E402", "the stage's parameters are not readable", places.params(name), hint) from None

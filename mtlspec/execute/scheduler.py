@@ -57,7 +57,8 @@ class Scheduler:
                 for stage in self._next(len(running)):
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
-                    zygote.submit(stage.name, [str(places.base), stage.name, listener.address, _log(places.base, stage)])
+                    argv = [str(places.base), stage.name, listener.address]
+                    zygote.submit(stage.name, argv, places.log(stage.name))
                     running[stage.name] = stage
                     self.watcher.started(stage.name)
                 if not running:
@@ -139,7 +140,7 @@ class Scheduler:
         name = reply["job"]
         try:
             if reply["status"] != 0:
-                raise _failure(name, reply)
+                raise failure(name, reply)
             recorder.record(name)
         except MtlspecError as error:
             self.failures.append(error)
@@ -197,17 +198,13 @@ def _replies(zygote: Zygote) -> list[dict[str, Any]]:
         raise StageError("E409", "the worker server ended", None, "run again: finished stages are kept") from None
 
 
-def _failure(name: str, reply: dict[str, Any]) -> StageError:
+def failure(name: str, reply: dict[str, Any]) -> StageError:
     """The stage's own last line, if it said something; otherwise how it ended."""
     lines = [line for line in reply["tail"].splitlines() if line.strip()]
     status = reply["status"]
     ended = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
     said = f": {lines[-1].strip()}" if lines else ""
     return StageError("E410", f"stage '{name}' {ended}{said}", None, "its output is in the run's work folder")
-
-
-def _log(base: Path, stage: Stage) -> str:
-    return str(base / "work" / f"{stage.name}.log")
 
 
 def _effort(stage: Stage) -> int:

@@ -3,7 +3,7 @@
 It imports third-party packages only, so that edits of our own code take effect, and computes nothing, because a fork
 after a matrix product can hang. Every stage runs in a fork of its own and cannot leave traces for the next one.
 
-The driver and the zygote speak JSON lines over a socket pair: {"job", "argv"} there, {"job", "status", "tail"} back.
+The driver and the zygote speak JSON lines over a socket pair: {"job", "argv", "log"} there, {"job", "status", "tail"} back.
 """
 
 from __future__ import annotations
@@ -43,12 +43,23 @@ class Zygote:
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", "mtlspec.execute.zygote", str(theirs.fileno()), str(os.getpid())]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=root, env=environment, start_new_session=True)
+        process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], cwd=root, env=environment, start_new_session=True
+        )
         theirs.close()
         return cls(process, ours)
 
-    def submit(self, job: str, argv: list[str]) -> None:
-        self.channel.sendall(json.dumps({"job": job, "argv": argv}).encode() + b"\n")
+    def submit(self, job: str, argv: list[str], log: Path) -> None:
+        """Start a stage; `argv` as `run_job` takes it, its output goes to `log`."""
+        request = {"job": job, "argv": argv, "log": str(log)}
+        self.channel.sendall(json.dumps(request).encode() + b"\n")
+
+    def call(self, job: str, argv: list[str], log: Path) -> dict[str, Any]:
+        """Start a stage and wait for its reply; only when nothing else runs."""
+        self.submit(job, argv, log)
+        while True:
+            for reply in self.replies():
+                return reply
 
     def replies(self) -> Iterator[dict[str, Any]]:
         """Everything that arrived; call when the channel is readable. Raises EOFError when the server died."""
@@ -94,7 +105,7 @@ def _serve(channel: socket.socket) -> None:
                 buffer = bytearray(rest)
                 for line in lines:
                     request = json.loads(line)
-                    log = Path(request["argv"][-1])
+                    log = Path(request["log"])
                     pid = os.fork()
                     if pid == 0:
                         _child(channel, request["argv"], log)
@@ -134,7 +145,7 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         os.dup2(output, 2)
         from mtlspec.execute.job import run_job
 
-        code = run_job(argv[:-1])
+        code = run_job(argv)
     except SystemExit as exit_:
         code = exit_.code if isinstance(exit_.code, int) else 1
     except BaseException:

@@ -33,7 +33,9 @@ def read_manifest(directory: Path) -> dict[str, str]:
             "E501", "the artifact has no manifest: it was not finished", directory, "delete it and run again"
         ) from None
     except (ValueError, KeyError, TypeError):
-        raise IntegrityError("E502", "the manifest is not readable", path, "delete the artifact and run again") from None
+        raise IntegrityError(
+            "E502", "the manifest is not readable", path, "delete the artifact and run again"
+        ) from None
     return dict(files)
 
 

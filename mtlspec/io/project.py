@@ -42,6 +42,10 @@ class RunPlaces:
         """Resume points; never an output, so DVC does not delete them."""
         return self.base / "work" / stage
 
+    def log(self, stage: str) -> Path:
+        """What a stage printed when it last ran on a worker."""
+        return self.base / "work" / f"{stage}.log"
+
     def timing(self, stage: str) -> Path:
         return self.base / "timings" / f"{stage}.json"
 
@@ -60,7 +64,10 @@ class Project:
             if (candidate / "registry").is_dir() and ((candidate / "specs").is_dir() or (candidate / ".dvc").is_dir()):
                 return cls(candidate)
         raise SetupError(
-            "E601", "not inside an mtlspec project", here, "a project has `registry/` and `specs/`; `mtlspec init` makes them"
+            "E601",
+            "not inside an mtlspec project",
+            here,
+            "a project has `registry/` and `specs/`; `mtlspec init` makes them",
         )
 
     def inside(self, path: Path) -> Path:

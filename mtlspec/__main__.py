@@ -1,0 +1,5 @@
+"""`python -m mtlspec`."""
+
+from mtlspec.cli import main
+
+main()

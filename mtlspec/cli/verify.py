@@ -1,0 +1,61 @@
+"""`mtlspec verify`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EXAMPLES = (
+    "mtlspec verify stem_cell",
+    "mtlspec verify stem_cell --rerun --sample 3",
+    "mtlspec verify stem_cell --json",
+)
+
+
+def command(
+    spec: Annotated[str, typer.Argument(help="The name of a run in registry/runs.")],
+    rerun: Annotated[bool, typer.Option("--rerun", help="Compute stages again, from nothing, and compare.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="With --rerun: only so many stages, chosen at random.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="With --sample: choose the same stages again.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> int:
+    """Prove a record: hash every byte again (sealed), or compute again and compare (re-executed)."""
+    import secrets
+    from pathlib import Path
+
+    from mtlspec.cli import console
+    from mtlspec.execute.verify import choose, plan_of, seal
+    from mtlspec.execute.verify import rerun as run_again
+    from mtlspec.io.project import Project
+    from mtlspec.track.registry import find_record
+
+    project = Project.find()
+    name = Path(spec).stem
+    find_record(project, name)
+    places = project.run(name)
+    findings = []
+    for finding in seal(places):
+        findings.append(finding)
+        if not finding.holds:
+            console.error(f"{finding.verdict:>16}  {finding.stage}  {finding.detail}")
+    console.note(f"sealed: {sum(f.holds for f in findings)} of {len(findings)} artifacts are what was recorded")
+    if rerun and all(finding.holds for finding in findings):
+        chosen_seed = secrets.randbelow(2**31) if seed is None else seed
+        stages = choose(plan_of(places), sample, chosen_seed)
+        console.note(f"computing {len(stages)} stages again" + (f" (--seed {chosen_seed})" if sample else ""))
+        for finding in run_again(project, places, stages, lambda stage: console.note(f"{'running':>16}  {stage}")):
+            findings.append(finding)
+            show = console.say if finding.holds else console.error
+            if not json_:
+                show(f"{finding.verdict:>16}  {finding.stage}  {finding.detail}")
+    holds = all(finding.holds for finding in findings)
+    if json_:
+        rows = [{"stage": f.stage, "verdict": f.verdict, "detail": f.detail} for f in findings]
+        console.say_json({"spec": name, "holds": holds, "findings": rows})
+    else:
+        level = "re-executed" if rerun else "sealed"
+        console.say(f"{name}: {level}, everything holds" if holds else f"{name}: does not hold")
+    return 0 if holds else 5

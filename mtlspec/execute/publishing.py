@@ -1,0 +1,24 @@
+"""Mirror to MLflow from a process of its own: whatever happens there, the run is done and its record is safe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+from mtlspec.io.project import Project
+
+_PATIENCE = 120.0  # seconds; the mirror itself gives up on a dead server within a few
+
+
+def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> None:
+    """Never raises for what MLflow does: what was not delivered stays pending."""
+    command = [sys.executable, "-m", "mtlspec", "publish", spec]
+    try:
+        done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        note(f"MLflow did not answer; `mtlspec publish {spec}` tries again")
+        return
+    text = done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
+    last = text.splitlines()[-1] if text else "nothing to publish"
+    note(last if done.returncode == 0 else f"not published: {last}; `mtlspec publish {spec}` tries again")

@@ -1,0 +1,143 @@
+"""Three levels of proof: recorded (dvc.lock), sealed (every byte hashed again) and re-executed (computed again).
+
+Sealing checks each artifact against its manifest, its stage's record and the registry record. Re-execution runs stages
+in a scratch project that has the stage files but no cache, and compares every file that comes out.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mtlspec.errors import IntegrityError
+from mtlspec.execute.scheduler import failure
+from mtlspec.execute.zygote import Zygote
+from mtlspec.io.digest import digest_value
+from mtlspec.io.manifest import read_manifest, verify_manifest
+from mtlspec.io.project import Project, RunPlaces
+from mtlspec.plan.types import Plan, Stage
+from mtlspec.track.record import read_record, read_stage_record
+
+Verdict = Literal["sealed", "identical", "within tolerance", "different", "failed"]
+TOLERANCE = 1.0  # points of a score, between two platforms
+
+
+@dataclass(frozen=True)
+class Finding:
+    stage: str
+    verdict: Verdict
+    detail: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict in ("sealed", "identical", "within tolerance")
+
+
+def seal(places: RunPlaces) -> Iterator[Finding]:
+    """Hash every byte of every artifact and compare with what was recorded."""
+    record = read_record(places.record)
+    for name, entry in record["stages"].items():
+        try:
+            _check_sealed(places, name, entry)
+        except IntegrityError as error:
+            yield Finding(name, "failed", str(error))
+        else:
+            yield Finding(name, "sealed", f"{len(entry['files'])} files")
+
+
+def _check_sealed(places: RunPlaces, name: str, entry: Mapping[str, Any]) -> None:
+    artifact = places.artifact(name)
+    if not artifact.is_dir():
+        raise IntegrityError("E506", "the artifact is not here", artifact, "`mtlspec run` brings it back")
+    if verify_manifest(artifact) != digest_value(entry["files"]):
+        raise IntegrityError("E507", "the artifact is not the one in the registry record", artifact)
+    own = read_stage_record(places, name)
+    if own is None or own["artifact"] != entry["files"] or own["scores"] != entry["scores"]:
+        raise IntegrityError(
+            "E508", "the stage's record is not the one in the registry record", places.stage_record(name)
+        )
+
+
+def choose(plan: Plan, sample: int | None, seed: int) -> list[Stage]:
+    """All stages, or a random few in plan order."""
+    if sample is None or sample >= len(plan.stages):
+        return list(plan.stages)
+    chosen = set(random.Random(seed).sample(range(len(plan.stages)), sample))  # noqa: S311  # a sample, not a secret
+    return [stage for index, stage in enumerate(plan.stages) if index in chosen]
+
+
+def rerun(
+    project: Project, places: RunPlaces, stages: Sequence[Stage], begin: Callable[[str], None]
+) -> Iterator[Finding]:
+    """Run stages again in a scratch project and compare. Inputs that are not run again are sealed copies."""
+    scratch = Project(project.inside(project.state / "verify" / places.spec_name))
+    shutil.rmtree(scratch.root, ignore_errors=True)
+    zygote = Zygote.start(project.root)
+    try:
+        copy = _scratch_run(scratch, places)
+        for stage in stages:
+            begin(stage.name)
+            for parent in stage.inputs.values():
+                if not copy.artifact(parent).is_dir():
+                    shutil.copytree(places.artifact(parent), copy.artifact(parent))
+            reply = zygote.call(stage.name, [str(copy.base), stage.name, ""], copy.log(stage.name))
+            if reply["status"] != 0:
+                yield Finding(stage.name, "failed", str(failure(stage.name, reply)))
+            else:
+                yield _compare(places, copy, stage.name)
+    finally:
+        zygote.stop()
+        shutil.rmtree(scratch.root, ignore_errors=True)
+
+
+def _scratch_run(scratch: Project, places: RunPlaces) -> RunPlaces:
+    """The run's stage files and fingerprints, and nothing else: no cache, no artifacts."""
+    (scratch.root / "specs").mkdir(parents=True)
+    base = scratch.root / "registry" / "runs" / places.spec_name
+    for folder in ("stages", "code"):
+        shutil.copytree(places.base / folder, base / folder)
+    return scratch.run(places.spec_name)
+
+
+def _compare(places: RunPlaces, copy: RunPlaces, name: str) -> Finding:
+    recorded = read_stage_record(places, name)
+    again = read_stage_record(copy, name)
+    if recorded is None or again is None:
+        return Finding(name, "failed", "there is no record of it")
+    files = read_manifest(copy.artifact(name))
+    different = sorted(
+        f for f in files.keys() | recorded["artifact"].keys() if files.get(f) != recorded["artifact"].get(f)
+    )
+    if not different:
+        return Finding(name, "identical", f"{len(files)} files")
+    named = ", ".join(different[:3]) + (", ..." if len(different) > 3 else "")
+    elsewhere = _platform_differences(recorded["environment"], again["environment"])
+    if not elsewhere:
+        return Finding(name, "different", f"same platform, other bits: {named}")
+    worst = _largest_gap(recorded["scores"], again["scores"])
+    platform = "other platform (" + ", ".join(elsewhere) + ")"
+    if worst <= TOLERANCE:
+        return Finding(name, "within tolerance", f"{platform}; scores within {worst:.2f}; other bits: {named}")
+    return Finding(name, "different", f"{platform}; a score differs by {worst:.2f}; other bits: {named}")
+
+
+def _platform_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    return sorted(key for key in a.keys() | b.keys() if a.get(key) != b.get(key))
+
+
+def _largest_gap(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    if a.keys() != b.keys():
+        return float("inf")
+    return max((abs(a[key] - b[key]) for key in a), default=0.0)
+
+
+def plan_of(places: RunPlaces) -> Plan:
+    """The plan that was run."""
+    path: Path = places.plan
+    if not path.is_file():
+        raise IntegrityError("E509", "there is no plan", path, f"`mtlspec run {places.spec_name}` writes it")
+    return Plan.model_validate_json(path.read_bytes(), strict=False)
