@@ -125,7 +125,7 @@ class Recorder:
         self._flushed = time.monotonic()
 
     def close(self, order: Iterable[str]) -> None:
-        """Flush, and put the run's lock file into the plan's order, so that it does not depend on who finished first."""
+        """Flush, and put the run's lock file into the plan's order: it must not depend on who finished first."""
         from dvc.utils.serialize import dump_yaml, load_yaml
 
         self.flush()

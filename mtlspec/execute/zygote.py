@@ -3,7 +3,8 @@
 It imports third-party packages only, so that edits of our own code take effect, and computes nothing, because a fork
 after a matrix product can hang. Every stage runs in a fork of its own and cannot leave traces for the next one.
 
-The driver and the zygote speak JSON lines over a socket pair: {"job", "argv", "log"} there, {"job", "status", "tail"} back.
+The driver and the zygote speak JSON lines over a socket pair: {"job", "argv", "log"} there,
+{"job", "status", "tail"} back.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mtlspec.execute.lifeline import die_with_parent
+from mtlspec.io.write import redirect_output
 
 _PRELOAD = (
     "numpy", "torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
@@ -76,10 +79,8 @@ class Zygote:
         """End the server and every stage it runs."""
         self.channel.close()
         if self.process.poll() is None:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self.process.wait()
 
 
@@ -138,11 +139,7 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         die_with_parent(os.getppid())
         channel.close()
-        log.parent.mkdir(parents=True, exist_ok=True)
-        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        redirect_output(log)
         from mtlspec.execute.job import run_job
 
         code = run_job(argv)

@@ -1,4 +1,4 @@
-"""Atomic writes: a reader sees the old content or the new, never a half; the only code that opens a file for writing."""
+"""Atomic writes: a reader sees the old content or the new, never a half. No other code opens a file for writing."""
 
 from __future__ import annotations
 
@@ -55,6 +55,15 @@ def append_line(path: Path, line: str) -> None:
         os.write(handle, (line.rstrip("\n") + "\n").encode())
     finally:
         os.close(handle)
+
+
+def redirect_output(log: Path) -> None:
+    """Send this process's standard output and error to a file, and close its standard input."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
 
 
 @contextmanager
