@@ -20,7 +20,11 @@ class Metric(Protocol):
     """`main` is the score that decides; all scores are percentages."""
 
     main: str
-    columns: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the counts."""
+        ...
 
     def counts(self, gold: Sequence[Any], predicted: Sequence[Any]) -> Counts:
         """One row a sentence, one column a count: [N, K]."""

@@ -1,6 +1,7 @@
 """The families of kinds: what every task type, sharing strategy, sampler, reader ... has in common.
 
-A kind's file derives its `Options` from one of these. Building and running come in the kind's own file, in a higher layer.
+A kind's file derives its `Options` from one of these. Building and running come in the kind's own file, in a higher
+layer.
 """
 
 from __future__ import annotations
@@ -27,7 +28,18 @@ READERS = "mtlspec.data.readers"
 GENERATORS = "mtlspec.data.generators"
 SOURCES = "mtlspec.model.encoder.sources"
 
-FAMILIES: tuple[str, ...] = (TASKS, TAGGERS, SHARING, SAMPLERS, BALANCE, ANALYSES, READERS, GENERATORS, SOURCES)
+FAMILIES: dict[str, str] = {
+    TASKS: "task type",
+    TAGGERS: "tagger",
+    SHARING: "sharing strategy",
+    SAMPLERS: "sampler",
+    BALANCE: "loss balancing",
+    ANALYSES: "analysis",
+    READERS: "reader",
+    GENERATORS: "generator",
+    SOURCES: "encoder source",
+}
+"""Every family's package, and what messages call one of its kinds."""
 
 
 class TaskOptions(Options):
@@ -47,6 +59,8 @@ class SharingOptions(Options):
 
 class SamplerOptions(Options):
     """Which task gives the next batch."""
+
+    by_count: ClassVar[bool] = False  # True: it names numbers of examples, so batches are cut to measure
 
     def problem(self, tasks: Sequence[str]) -> str | None:
         """Why this sampler does not fit these tasks, or None."""

@@ -2,21 +2,118 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field
 
 from mtlspec.kinds import OneOf, options_class
 from mtlspec.spec.families import TAGGERS, LayerKind, TaggerOptions, TaskOptions
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mtlspec.data.batching import Batch
+    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.metrics.metric import Metric
+    from mtlspec.metrics.schemes import Scheme
+    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.taggers._tagger import TaggerKind
+    from mtlspec.model.task import Task
+
 
 class Options(TaskOptions):
     reads: ClassVar[frozenset[LayerKind]] = frozenset({"tags"})
     type: Literal["tagging"]
     decoder: Annotated[TaggerOptions, OneOf(TAGGERS)] = Field(
-        default_factory=lambda: options_class(TAGGERS, "linear")(type="linear"), description="`linear` or `crf`."
+        default_factory=lambda: cast(TaggerOptions, options_class(TAGGERS, "linear")(type="linear")),
+        description="`linear` or `crf`.",
     )
     scheme: Literal["auto", "plain", "bio", "iobes"] = Field(
         default="auto", description="`plain`: accuracy; `bio`, `iobes`: span F1; `auto` looks at the training tags."
     )
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(default=0.1, description="On word vectors, before the scores.")
+
+    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
+        return Tagging(name, self, labels, width)
+
+
+class TagGold(NamedTuple):
+    """Tag ids of a split end to end, int64 [total + 1], the last one UNKNOWN for padding; offsets int64 [N + 1]."""
+
+    ids: Tensor
+    offsets: Tensor
+
+
+class Tagging:
+    """A tagger over word vectors; it predicts the tags of the training data, in their sorted order."""
+
+    extension = "tsv"
+
+    def __init__(self, name: str, options: Options, labels: Mapping[str, int], width: int) -> None:
+        from torch import nn
+
+        from mtlspec.metrics.accuracy import TagAccuracy
+        from mtlspec.metrics.schemes import detect_scheme
+        from mtlspec.metrics.spans import SpanF1
+
+        self.name = name
+        self.layer = options.layer
+        self.tags = sorted(labels)
+        scheme: Scheme = detect_scheme(self.tags) if options.scheme == "auto" else options.scheme
+        self.metric: Metric = TagAccuracy() if scheme == "plain" else SpanF1(scheme)
+        self._options, self._labels = options, dict(labels)
+        self._dropout = nn.Dropout(options.dropout)
+        self._tagger = cast("TaggerKind", options.decoder).build(width, self.tags, scheme)
+        self.module = nn.ModuleDict({"dropout": self._dropout, "tagger": self._tagger.module})
+
+    def rows(self, split: PreparedSplit) -> Tensor:
+        import torch
+
+        return torch.arange(len(split))
+
+    def encode(self, split: PreparedSplit) -> TagGold:
+        """Each distinct string is looked up once, through Arrow's dictionary encoding."""
+        import numpy as np
+        import torch
+
+        from mtlspec.model.taggers._tagger import UNKNOWN
+
+        column = split.column(self.layer).combine_chunks()
+        encoded = column.flatten().dictionary_encode()
+        place = {tag: i for i, tag in enumerate(self.tags)}
+        known = np.array([place.get(tag, UNKNOWN) for tag in encoded.dictionary.to_pylist()] + [UNKNOWN], np.int64)
+        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        return TagGold(torch.from_numpy(known[np.append(codes, -1)]), split.word_offsets)
+
+    def loss(self, states: WordStates, batch: Batch, gold: TagGold) -> Tensor:
+        import torch
+
+        device = batch.word_mask.device
+        rows, mask = batch.rows.cpu(), batch.word_mask.cpu()
+        place = gold.offsets[rows].unsqueeze(1) + torch.arange(mask.shape[1])
+        tags = gold.ids[place.masked_fill(~mask, len(gold.ids) - 1)].to(device)
+        return self._tagger.loss(self._dropout(states.words), batch.word_mask, tags)
+
+    def decode(self, states: WordStates, batch: Batch) -> list[list[str]]:
+        ids = self._tagger.decode(self._dropout(states.words), batch.word_mask).tolist()
+        lengths = batch.word_mask.sum(1).tolist()
+        return [[self.tags[tag] for tag in row[:length]] for row, length in zip(ids, lengths, strict=True)]
+
+    def gold_values(self, split: PreparedSplit) -> Sequence[list[str]]:
+        return split.strings(self.layer)
+
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[str]], path: Path) -> None:
+        """Token, gold tag and predicted tag a line; a blank line after every sentence."""
+        from mtlspec.io.write import write_text
+
+        gold = self.gold_values(split)
+        lines: list[str] = []
+        for i, predicted in enumerate(predictions):
+            lines.extend("\t".join(cells) for cells in zip(split.words(i), gold[i], predicted, strict=True))
+            lines.append("")
+        write_text(path, "\n".join([*lines, ""]) if lines else "")
+
+    def describe(self) -> dict[str, Any]:
+        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 class Balance(Protocol):
     """Weighs losses; what it learns is in `module`, what it remembers in `state`."""
 
-    module: nn.Module  # its parameters train with the decoders' learning rate
+    @property
+    def module(self) -> nn.Module:
+        """Its parameters train with the decoders' learning rate."""
+        ...
 
-    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
-        """The weighted loss, and the weight for the history; `value` is the loss as a number, `task` an index."""
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
+        """The weighted loss of a task (an index), and the weight for the history."""
         ...
 
     def state(self) -> dict[str, Any]: ...

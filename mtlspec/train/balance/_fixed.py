@@ -13,8 +13,7 @@ class FixedWeights:
         self.module = nn.Module()
         self._weights = tuple(weights)
 
-    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
-        del value
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
         weight = self._weights[task]
         return (loss if weight == 1 else loss * weight), weight
 

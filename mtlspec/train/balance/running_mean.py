@@ -36,8 +36,8 @@ class RunningMean:
         self.module = nn.Module()
         self._losses = [deque[float](maxlen=window) for _ in range(tasks)]
 
-    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
-        self._losses[task].append(value)
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
+        self._losses[task].append(loss.item())
         means = [sum(losses) / len(losses) if losses else 0.0 for losses in self._losses]
         # A loss of exactly zero has no scale to bring to a common one (rounding can even make it negative).
         weight = sum(means) / means[task] if means[task] > 0 else 1.0

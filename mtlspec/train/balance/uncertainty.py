@@ -30,8 +30,7 @@ class Uncertainty:
         self.log_variance = nn.Parameter(torch.zeros(tasks))
         self.module = nn.ParameterDict({"log_variance": self.log_variance})
 
-    def weigh(self, task: int, loss: Tensor, value: float) -> tuple[Tensor, float]:
-        del value
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
         log_variance = self.log_variance[task]
         weight = (-log_variance).exp()
         return weight * loss + 0.5 * log_variance, weight.item()

@@ -19,16 +19,14 @@ class TaskSizes:
 
 
 class Part(NamedTuple):
-    """One task's share of a batch: its next bucketed batch, or exactly `count` examples."""
+    """One task's share of a batch: its next bucketed batch, or exactly `examples` sentences."""
 
     task: int
-    count: int | None = None
+    examples: int | None = None
 
 
 class Sampler(Protocol):
     """Gives batch after batch; `state` is small JSON and restores the stream exactly."""
-
-    by_count: bool  # True: parts name a number of examples, so batches are cut to measure
 
     def draw(self, epoch: int) -> tuple[Part, ...]:
         """The parts of the next batch; `epoch` counts from 1."""

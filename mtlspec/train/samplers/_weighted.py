@@ -14,8 +14,6 @@ from mtlspec.train.samplers._sampler import Part
 class WeightedSampler:
     """Draws task t with probability `probabilities(epoch)[t]`."""
 
-    by_count = False
-
     def __init__(self, probabilities: Callable[[int], Sequence[float]], seed: int) -> None:
         self._probabilities = probabilities
         self._rng = philox(seed, "sampler")

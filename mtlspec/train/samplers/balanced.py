@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mtlspec.spec.families import SamplerOptions
 from mtlspec.train.samplers._sampler import Part
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 class Options(SamplerOptions):
-    """`batch.sentences` is divided among the tasks; `batch.tokens` does not bind, because it would break the balance."""
+    """`batch.sentences` is divided among the tasks; `batch.tokens` does not bind: it would break the balance."""
 
+    by_count: ClassVar[bool] = True
     type: Literal["balanced"]
 
     def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
@@ -23,8 +24,6 @@ class Options(SamplerOptions):
 
 class Balanced:
     """Divides `sentences` among all tasks (at least one each); the tasks that get one more move on with every batch."""
-
-    by_count = True
 
     def __init__(self, tasks: int, sentences: int) -> None:
         self._tasks = tasks

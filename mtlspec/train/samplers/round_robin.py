@@ -22,8 +22,6 @@ class Options(SamplerOptions):
 class RoundRobin:
     """Task 0, 1, ..., T-1, 0, 1, ..."""
 
-    by_count = False
-
     def __init__(self, tasks: int) -> None:
         self._tasks = tasks
         self._next = 0

@@ -1,0 +1,111 @@
+"""MultiTaskModel: one encoder, a way of sharing it, and the tasks that read it; saved and loaded without pickle."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from mtlspec.data.batching import Batch
+from mtlspec.io.write import write_json
+from mtlspec.kinds import options_class
+from mtlspec.model.encoder.encoder import Encoder, WordStates
+from mtlspec.model.sharing import Sharing, SharingKind
+from mtlspec.model.task import Task, build_task, rebuild_task
+from mtlspec.spec.families import SHARING, SharingOptions, TaskOptions
+
+WEIGHTS, ABOUT, ENCODER = "model.safetensors", "model.json", "encoder"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+
+
+class MultiTaskModel:
+    """A plain class; `module` holds all parameters, under `encoder`, `sharing` and `tasks.<name>`."""
+
+    def __init__(
+        self, encoder: Encoder, sharing: Sharing, sharing_options: SharingOptions, tasks: Sequence[Task]
+    ) -> None:
+        self.encoder = encoder
+        self.sharing = sharing
+        self.tasks = tuple(tasks)
+        self._sharing_options = sharing_options
+        decoders = nn.ModuleDict({task.name: task.module for task in tasks})
+        self.module = nn.ModuleDict({"encoder": encoder, "sharing": sharing.module, "tasks": decoders})
+
+    def states(self, batch: Batch, task: int) -> WordStates:
+        """What the decoder of one task (an index) sees of a batch."""
+        return self.sharing.encode(batch, task)
+
+    def to(self, device: torch.device) -> MultiTaskModel:
+        self.module.to(device)
+        return self
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+    def weights(self) -> dict[str, Tensor]:
+        """Every parameter and buffer that is saved, on the CPU; the model's own tensors where it is there already."""
+        return {name: value.detach().cpu() for name, value in self.module.state_dict().items()}
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        self.module.load_state_dict(dict(weights))
+
+    def sizes(self) -> dict[str, int]:
+        """Parameters: in all, trained, and of each task's decoder."""
+        counts = {f"tasks.{task.name}": _count(task.module) for task in self.tasks}
+        trained = sum(p.numel() for p in self.module.parameters() if p.requires_grad)
+        return {"total": _count(self.module), "trained": trained, "encoder": _count(self.encoder), **counts}
+
+    def save(self, directory: Path, tokenizer: Path) -> None:
+        """Fill a staged directory; `tokenizer` is the directory whose tokenizer files go with the model."""
+        save_file({name: value.contiguous() for name, value in self.weights().items()}, directory / WEIGHTS)
+        about = {
+            "sharing": self._sharing_options.model_dump(mode="json"),
+            "tasks": [{"name": task.name, **task.describe()} for task in self.tasks],
+        }
+        write_json(directory / ABOUT, about)
+        self.encoder.save_config(directory / ENCODER)
+        for name in TOKENIZER_FILES:
+            shutil.copyfile(tokenizer / name, directory / ENCODER / name)
+
+
+def build_model(
+    encoder: Encoder,
+    sharing_options: SharingOptions,
+    tasks: Mapping[str, TaskOptions],
+    labels: Mapping[str, Mapping[str, int]],
+) -> MultiTaskModel:
+    """A model with fresh decoders, their parameters drawn from torch's global generator; `labels` are per layer."""
+    sharing = _build_sharing(sharing_options, encoder, list(tasks))
+    built = [build_task(options, name, labels[options.layer], sharing.width) for name, options in tasks.items()]
+    sharing.attach(built)
+    return MultiTaskModel(encoder, sharing, sharing_options, built)
+
+
+def load_model(train_artifact: Path) -> MultiTaskModel:
+    """A trained model, on the CPU, in evaluation mode."""
+    about: dict[str, Any] = json.loads((train_artifact / ABOUT).read_bytes())
+    encoder = Encoder.empty(train_artifact / ENCODER)
+    kind = options_class(SHARING, about["sharing"]["type"])
+    sharing_options = cast(SharingOptions, kind.model_validate(about["sharing"]))
+    sharing = _build_sharing(sharing_options, encoder, [task["name"] for task in about["tasks"]])
+    tasks = [rebuild_task(task["name"], task, sharing.width) for task in about["tasks"]]
+    sharing.attach(tasks)
+    model = MultiTaskModel(encoder, sharing, sharing_options, tasks)
+    model.load_weights(load_file(train_artifact / WEIGHTS))
+    model.module.eval()
+    return model
+
+
+def _build_sharing(options: SharingOptions, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
+    return cast(SharingKind, options).build(encoder, tasks)
+
+
+def _count(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())

@@ -1,0 +1,98 @@
+"""Sharing: how the tasks of a model use one encoder.
+
+`Sharing` itself is hard sharing. A strategy is one file in `mtlspec/sharing` that derives from it and overrides the
+hooks where it differs: it may add modules, change what a task sees of the encoder, add to the loss, and act around
+every update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
+    from mtlspec.data.batching import Batch
+    from mtlspec.model.encoder.encoder import Encoder, WordStates
+    from mtlspec.model.task import Task
+
+Balancing = Callable[[int, Tensor], Tensor]
+"""(task, its loss) -> its weighted loss"""
+
+
+@dataclass(frozen=True)
+class ParameterGroup:
+    """Parameters with a learning rate of their own."""
+
+    name: str
+    parameters: tuple[nn.Parameter, ...]
+    lr: float
+    scheduled: bool = False  # True: warm-up, decay and plateau apply
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where training stands when a hook is called."""
+
+    update: int  # from 1
+    updates: int  # in the whole run, if it does not stop early
+    tasks: tuple[int, ...]  # whose batches make up this update
+    optimiser: Optimizer
+    training_batches: Callable[[int], Iterator[tuple[Batch, Any]]]  # task -> all its training data, with gold
+
+
+class Sharing:
+    """One encoder for all tasks, one decoder each."""
+
+    task_free = True  # the encoder's output does not depend on the task, so evaluation encodes once for all
+
+    def __init__(self, encoder: Encoder, tasks: Sequence[str]) -> None:
+        self.encoder = encoder
+        self.names = tuple(tasks)
+        self.module = nn.Module()  # parameters of the strategy's own, saved with the model
+        self.width: int = encoder.width  # of the word vectors that the decoders see
+
+    def attach(self, tasks: Sequence[Task]) -> None:
+        """Called once, when the decoders exist: the place to freeze, tie or replace their modules."""
+
+    def groups(self, updates: int) -> list[ParameterGroup]:
+        """Parameters with learning rates of their own; those of `module` that are not named train with the decoders."""
+        del updates
+        return []
+
+    def encode(self, batch: Batch, task: int) -> WordStates:
+        """What the decoder of `task` (an index) sees."""
+        del task
+        states: WordStates = self.encoder(batch)
+        return states
+
+    def loss(self, task: int, loss: Tensor, balance: Balancing) -> Tensor:
+        """The loss that is trained; penalties are added here, before or after balancing."""
+        return balance(task, loss)
+
+    def before_update(self, moment: Moment) -> None:
+        """Called before the forward passes of an update; gradients are empty."""
+
+    def after_update(self, moment: Moment) -> None:
+        """Called after the optimiser's step."""
+
+    def logs(self) -> dict[str, float]:
+        """Figures for the history, the same keys at every update."""
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """What a resume point must hold beside parameters, as JSON."""
+        return {}
+
+    def load_state(self, saved: dict[str, Any]) -> None:
+        """The inverse of `state`."""
+
+
+class SharingKind(Protocol):
+    """What the options of every strategy can do."""
+
+    def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing: ...

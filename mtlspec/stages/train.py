@@ -1,0 +1,59 @@
+"""Stage `train`: one model of one seed, from the encoder and the prepared data to weights, history and dev scores."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter
+
+from mtlspec.data.prepared import Prepared
+from mtlspec.io.write import write_json
+from mtlspec.kinds import OneOf
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.multitask import build_model
+from mtlspec.model.predict import flat_scores
+from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
+from mtlspec.spec.models import RunOptions, TrainOptions
+from mtlspec.stages.context import StageContext, StageResult
+from mtlspec.train.checkpoint import ResumePoints
+from mtlspec.train.determinism import make_deterministic
+from mtlspec.train.loop import Outcome, train
+
+
+def run(ctx: StageContext) -> StageResult:
+    params = ctx.params
+    options = TrainOptions.model_validate(params["train"])
+    machine = RunOptions.model_validate(params["run"])
+    tasks: dict[str, TaskOptions] = TypeAdapter(dict[str, Annotated[Any, OneOf(TASKS)]]).validate_python(
+        params["tasks"]
+    )
+    sharing: SharingOptions = TypeAdapter(Annotated[Any, OneOf(SHARING)]).validate_python(params["sharing"])
+    device = make_deterministic(params["seed"], machine)
+    data = Prepared.load(ctx.inputs["prepare"])
+    encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
+    model = build_model(encoder, sharing, tasks, data.labels).to(device)
+    points = ResumePoints(ctx.work, ctx.identity)
+    outcome = train(model, data, options, machine, params["seed"], points, ctx.progress)
+    model.save(ctx.out, tokenizer=ctx.inputs["encoder"])
+    outcome.history.write(ctx.out / "history.parquet", list(tasks))
+    write_json(ctx.out / "epochs.json", outcome.epochs)
+    return _result(outcome)
+
+
+def _result(outcome: Outcome) -> StageResult:
+    best = next(epoch for epoch in reversed(outcome.epochs) if epoch["best"])
+    seconds = max(outcome.seconds, 1e-9)
+    return StageResult(
+        scores=flat_scores(outcome.model, "dev", best["scores"]),
+        facts={
+            "best_epoch": best["epoch"],
+            "epochs": len(outcome.epochs),
+            "updates": outcome.updates,
+            "parameters": outcome.model.sizes(),
+        },
+        timings={
+            "train_seconds": outcome.seconds,
+            "tokens_per_second": outcome.words / seconds,
+            "sentences_per_second": outcome.sentences / seconds,
+        },
+    )

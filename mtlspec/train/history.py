@@ -1,0 +1,50 @@
+"""History: one row for every task's part of every update, kept in plain number columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from torch import Tensor
+
+INTEGERS = ("update", "epoch", "task")
+FIXED = (*INTEGERS, "loss", "weight", "lr_encoder", "lr_decoder", "grad_norm")
+
+
+class History:
+    """Columns of 64-bit floats (exact for counts up to 2^53); `logs` are the columns of the sharing strategy."""
+
+    def __init__(self, logs: Sequence[str] = ()) -> None:
+        self._columns = {name: array("d") for name in (*FIXED, *logs)}
+
+    def __len__(self) -> int:
+        return len(self._columns["update"])
+
+    def add(self, row: Mapping[str, float]) -> None:
+        for name, column in self._columns.items():
+            column.append(row[name])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Column -> float64 [rows], for resume points."""
+        return {name: torch.tensor(column, dtype=torch.float64) for name, column in self._columns.items()}
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        self._columns = {name: array("d", tensors[name].tolist()) for name in self._columns}
+
+    def write(self, path: Path, tasks: Sequence[str]) -> None:
+        """As Parquet, with task names instead of indices; `path` lies in a staged directory."""
+        columns: dict[str, Any] = {}
+        for name, column in self._columns.items():
+            if name == "task":
+                indices = pa.array([int(value) for value in column], pa.int32())
+                columns[name] = pa.DictionaryArray.from_arrays(indices, pa.array(tasks, pa.string())).cast(pa.string())
+            elif name in INTEGERS:
+                columns[name] = pa.array([int(value) for value in column], pa.int32())
+            else:
+                columns[name] = pa.array(column, pa.float64())
+        pq.write_table(pa.table(columns), path)

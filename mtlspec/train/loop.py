@@ -1,0 +1,146 @@
+"""The training loop: draw tasks, sum their losses, step; score dev each epoch, keep the best, resume anywhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from mtlspec.data.prepared import Prepared
+from mtlspec.errors import StageError
+from mtlspec.model.multitask import MultiTaskModel
+from mtlspec.model.predict import count, mean_score, predict, score
+from mtlspec.model.sharing import Moment
+from mtlspec.spec.models import RunOptions, TrainOptions
+from mtlspec.train.checkpoint import ResumePoints
+from mtlspec.train.determinism import precision
+from mtlspec.train.history import History
+from mtlspec.train.schedule import rate_factor
+from mtlspec.train.state import TrainState
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trained model (its weights are those of the best epoch) and how it came about."""
+
+    model: MultiTaskModel
+    history: History
+    epochs: list[dict[str, Any]]
+    updates: int
+    sentences: int  # trained on in this process
+    words: int
+    seconds: float  # spent on them, evaluation and resume points not counted
+
+
+@dataclass
+class Meter:
+    """Speed of this process; never part of an output."""
+
+    sentences: int = 0
+    words: int = 0
+    seconds: float = 0.0
+
+
+def train(
+    model: MultiTaskModel,
+    data: Prepared,
+    options: TrainOptions,
+    run: RunOptions,
+    seed: int,
+    points: ResumePoints,
+    progress: Progress,
+) -> Outcome:
+    """Train to the end, from the newest resume point if there is one."""
+    state = TrainState.fresh(model, data, options, run, seed)
+    saved = points.latest()
+    if saved is not None:
+        state.load(saved)
+    context = precision(run)
+    meter = Meter()
+    model.module.train()
+    while not state.done:
+        started = time.perf_counter()
+        take_update(state, options, context, meter)
+        meter.seconds += time.perf_counter() - started
+        if state.update % state.updates_per_epoch == 0:
+            finish_epoch(state, options)
+            points.save(state.update, state.save())
+        elif state.update % options.checkpoint_every == 0:
+            points.save(state.update, state.save())
+        progress(state.update, state.updates, "updates")
+    model.load_weights(state.best)
+    model.module.eval()
+    return Outcome(model, state.history, state.epochs, state.update, meter.sentences, meter.words, meter.seconds)
+
+
+def take_update(state: TrainState, options: TrainOptions, context: Any, meter: Meter) -> None:
+    """One step of the optimiser over `accumulate` batches; their losses are averaged, as are the parts of one batch."""
+    model, sharing, optimiser, scaler = state.model, state.model.sharing, state.optimiser, state.scaler
+    update = state.update + 1
+    epoch = (update - 1) // state.updates_per_epoch + 1
+    optimiser.set_rates(rate_factor(options, update, state.updates) * state.patience.scale)
+    draws = [state.sampler.draw(epoch) for _ in range(options.accumulate)]
+    tasks = tuple(part.task for parts in draws for part in parts)
+    moment = Moment(update, state.updates, tasks, optimiser.adam, state.training_batches)
+    sharing.before_update(moment)
+    rows: list[dict[str, float]] = []
+
+    def balance(task: int, loss: Tensor) -> Tensor:
+        weighted, rows[-1]["weight"] = state.balance.weigh(task, loss)
+        return weighted
+
+    for parts in draws:
+        picked = [(part.task, state.feeds[part.task].next(part.examples)) for part in parts]
+        sentences = sum(len(chosen) for _, chosen in picked)
+        for task, chosen in picked:
+            batch = state.batch(chosen)
+            with context:
+                loss = model.tasks[task].loss(model.states(batch, task), batch, state.gold[task])
+            rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss.item()})
+            if not math.isfinite(rows[-1]["loss"]):
+                raise _not_finite(f"the loss of the task '{model.tasks[task].name}'", "E430", update, rows[-1]["loss"])
+            share = len(chosen) / (sentences * options.accumulate)
+            scaler.scale(sharing.loss(task, loss, balance) * share).backward()  # type: ignore[no-untyped-call]
+            meter.sentences += len(chosen)
+            meter.words += int(state.data.train.word_counts[chosen].sum())
+    scaler.unscale_(optimiser.adam)
+    norm = optimiser.clip(options.clip)
+    if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
+        names = ", ".join(f"'{model.tasks[task].name}'" for task in sorted(set(tasks)))
+        raise _not_finite(f"the gradient of {names}", "E431", update, norm)
+    scaler.step(optimiser.adam)
+    scaler.update()
+    optimiser.adam.zero_grad()
+    sharing.after_update(moment)
+    state.update = update
+    rates = {"lr_encoder": optimiser.rate("encoder"), "lr_decoder": optimiser.rate("decoder"), "grad_norm": norm}
+    logs = sharing.logs()
+    for row in rows:
+        state.history.add({**row, **rates, **logs})
+
+
+def finish_epoch(state: TrainState, options: TrainOptions) -> None:
+    """Score dev, remember the weights if they are the best so far."""
+    model = state.model
+    scores = score(model, count(model, state.data.dev, predict(model, state.data.dev, options.batch)))
+    model.module.train()
+    mean = mean_score(model, scores)
+    epoch = state.update // state.updates_per_epoch
+    best = state.patience.observe(epoch, mean)
+    if best:
+        state.best = {name: value.clone() for name, value in model.weights().items()}
+    state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})
+
+
+def _not_finite(what: str, code: str, update: int, value: float) -> StageError:
+    return StageError(
+        code,
+        f"{what} is {value} at update {update}",
+        hint="lower the learning rates, or clip gradients at a smaller norm",
+    )

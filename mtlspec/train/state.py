@@ -1,0 +1,159 @@
+"""TrainState: everything that changes while a model trains; saved and loaded again, it continues to the bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.amp.grad_scaler import GradScaler
+
+from mtlspec.data.batching import Batch, collate
+from mtlspec.data.prepared import Prepared
+from mtlspec.model.multitask import MultiTaskModel
+from mtlspec.spec.models import RunOptions, TrainOptions
+from mtlspec.train.balance._balance import Balance, BalanceKind
+from mtlspec.train.checkpoint import Saved, Section
+from mtlspec.train.feed import Feed
+from mtlspec.train.history import History
+from mtlspec.train.optimiser import Optimiser, parameter_groups
+from mtlspec.train.samplers._sampler import Sampler, SamplerKind, TaskSizes
+from mtlspec.train.schedule import Patience
+
+
+@dataclass
+class TrainState:
+    """A run of training between two updates.
+
+    An epoch is as many batches as one pass over every task's data has, whichever tasks the sampler draws them from.
+    """
+
+    model: MultiTaskModel
+    data: Prepared
+    gold: list[Any]  # per task: its training annotation, encoded
+    feeds: list[Feed]  # per task
+    sampler: Sampler
+    balance: Balance
+    optimiser: Optimiser
+    scaler: GradScaler
+    patience: Patience
+    updates_per_epoch: int
+    updates: int  # in all, unless training stops early
+    update: int = 0  # the last one that is done
+    best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
+    epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores
+    history: History = field(default_factory=History)
+
+    @classmethod
+    def fresh(
+        cls, model: MultiTaskModel, data: Prepared, options: TrainOptions, run: RunOptions, seed: int
+    ) -> TrainState:
+        sampler_kind = cast(SamplerKind, options.sampler)
+        feeds = []
+        for task in model.tasks:
+            rows = task.rows(data.train)
+            lengths = data.train.piece_counts[rows]
+            feeds.append(Feed(task.name, rows, lengths, options.batch, seed, options.sampler.by_count))
+        sizes = TaskSizes(tuple(len(feed) for feed in feeds), tuple(feed.batches_per_pass for feed in feeds))
+        per_epoch = math.ceil(sum(sizes.batches) / options.accumulate)
+        updates = per_epoch * options.epochs
+        balance = cast(BalanceKind, options.balance).build([task.name for task in model.tasks])
+        balance.module.to(model.device)
+        return cls(
+            model=model,
+            data=data,
+            gold=[task.encode(data.train) for task in model.tasks],
+            feeds=feeds,
+            sampler=sampler_kind.build(sizes, options.batch.sentences, options.epochs, seed),
+            balance=balance,
+            optimiser=Optimiser(parameter_groups(model, balance.module, options, updates), options),
+            scaler=GradScaler(model.device.type, enabled=run.precision == "fp16"),
+            patience=Patience.of(options),
+            updates_per_epoch=per_epoch,
+            updates=updates,
+            history=History(tuple(model.sharing.logs())),
+        )
+
+    @property
+    def done(self) -> bool:
+        return self.update >= self.updates or self.patience.exhausted
+
+    def batch(self, rows: Tensor) -> Batch:
+        """Training sentences on the model's device."""
+        return collate(self.data.train, rows, self.model.encoder.specials).to(self.model.device)
+
+    def training_batches(self, task: int) -> Iterator[tuple[Batch, Any]]:
+        """A task's training data once, with gold; nothing that training draws from moves."""
+        return ((self.batch(rows), self.gold[task]) for rows in self.feeds[task].once())
+
+    def save(self) -> Saved:
+        """The sections of a resume point. Leave out any of the first seven at `load`, and the bits differ."""
+        model, balance, sharing = self.model, self.balance, self.model.sharing
+        return {
+            "model": Section(tensors=model.weights()),
+            "optimiser": Section(tensors=self.optimiser.tensors()),
+            "schedule": Section({"update": self.update, **self.patience.state()}),
+            "rng": Section(tensors=_rng_states()),
+            "sampler": Section(self.sampler.state()),
+            "cursors": Section([feed.state() for feed in self.feeds]),
+            "balance": Section(balance.state(), {k: v.cpu() for k, v in balance.module.state_dict().items()}),
+            "sharing": Section(sharing.state()),
+            "scaler": Section(self.scaler.state_dict()),
+            "best": Section(tensors=self.best),
+            "history": Section(self.epochs, self.history.tensors()),
+        }
+
+    def load(self, saved: Saved) -> None:
+        """Continue from a resume point; a section that is not there stays as it is."""
+        for name, section in saved.items():
+            getattr(self, f"_load_{name}")(section.values, section.tensors)
+
+    def _load_model(self, _: None, tensors: Mapping[str, Tensor]) -> None:
+        self.model.load_weights(tensors)
+
+    def _load_optimiser(self, _: None, tensors: Mapping[str, Tensor]) -> None:
+        self.optimiser.load(tensors)
+
+    def _load_schedule(self, values: dict[str, Any], _: object) -> None:
+        self.update = values["update"]
+        self.patience.load_state({name: value for name, value in values.items() if name != "update"})
+
+    def _load_rng(self, _: None, tensors: Mapping[str, Tensor]) -> None:
+        torch.set_rng_state(tensors["cpu"])
+        if "cuda" in tensors:
+            torch.cuda.set_rng_state_all(list(tensors["cuda"]))
+
+    def _load_sampler(self, values: dict[str, Any], _: object) -> None:
+        self.sampler.load_state(values)
+
+    def _load_cursors(self, values: list[dict[str, int]], _: object) -> None:
+        for feed, state in zip(self.feeds, values, strict=True):
+            feed.load_state(state)
+
+    def _load_balance(self, values: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        self.balance.load_state(values)
+        self.balance.module.load_state_dict(dict(tensors))
+
+    def _load_sharing(self, values: dict[str, Any], _: object) -> None:
+        self.model.sharing.load_state(values)
+
+    def _load_scaler(self, values: dict[str, Any], _: object) -> None:
+        if values:
+            self.scaler.load_state_dict(values)
+
+    def _load_best(self, _: None, tensors: Mapping[str, Tensor]) -> None:
+        self.best = dict(tensors)
+
+    def _load_history(self, values: list[dict[str, Any]], tensors: Mapping[str, Tensor]) -> None:
+        self.epochs = list(values)
+        self.history.load(tensors)
+
+
+def _rng_states() -> dict[str, Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        states["cuda"] = torch.stack(torch.cuda.get_rng_state_all())
+    return states
