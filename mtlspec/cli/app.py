@@ -129,10 +129,10 @@ def _wanted(options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _lines(title: str, lines: Sequence[str]) -> str:
-    """A titled block of an epilog, where an empty line is what keeps a line break."""
+    """A titled block of an epilog."""
     if not lines:
         return ""
-    return "\n\n".join([f"[bold]{title}:[/bold]", *(line.replace("[", "\\[") for line in lines)])
+    return "\n".join([f"[bold]{title}:[/bold]", *("  " + line.replace("[", "\\[") for line in lines)])
 
 
 def _usage(error: Exception) -> str | None:

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.kinds import Frozen, OneOf, Sequence_
-from mtlspec.spec.families import GENERATORS, READERS, SOURCES, GeneratorOptions, LayerKind, ReaderOptions, SourceOptions
+from mtlspec.spec.families import (
+    GENERATORS,
+    READERS,
+    SOURCES,
+    GeneratorOptions,
+    LayerKind,
+    ReaderOptions,
+    SourceOptions,
+)
 
 Split = Literal["train", "dev", "test"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from mtlspec.kinds import Frozen, OneOf, Sequence_, options_class
 from mtlspec.spec.cards import DataCard, EncoderCard, Name
@@ -24,6 +24,13 @@ from mtlspec.spec.families import (
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+def _whole(value: Any) -> Any:
+    """`Literal[1]` alone would take `true` and `1.0` for 1."""
+    return value if type(value) is int else None
+
+
 TaskSets = Literal["each", "pairs", "all", "all_but_one"]
 
 
@@ -35,7 +42,8 @@ class EncoderUse(Frozen):
         default=0.2, description="Share of sub-tokens replaced by [MASK] in training; special tokens never are."
     )
     max_pieces: Annotated[int, Field(ge=8)] | None = Field(
-        default=None, description="Length limit in sub-tokens; longer sentences use a sliding window. Default: the encoder's."
+        default=None,
+        description="Length limit in sub-tokens; longer sentences use a sliding window. Default: the encoder's.",
     )
 
 
@@ -74,15 +82,20 @@ class TrainOptions(Frozen):
     plateau: Plateau | None = None
     clip: PositiveFloat | None = Field(default=1.0, description="Global gradient norm.")
     sampler: Annotated[SamplerOptions, OneOf(SAMPLERS)] = Field(
-        default_factory=lambda: options_class(SAMPLERS, "power")(type="power")
+        default_factory=lambda: cast(SamplerOptions, options_class(SAMPLERS, "power")(type="power")),
+        description="Which task gives the next batch.",
     )
     balance: Annotated[BalanceOptions, OneOf(BALANCE)] = Field(
-        default_factory=lambda: options_class(BALANCE, "running_mean")(type="running_mean")
+        default_factory=lambda: cast(BalanceOptions, options_class(BALANCE, "running_mean")(type="running_mean")),
+        description="The weight of each task's loss.",
     )
     patience: Fraction = Field(
-        default=0.5, description="Stop after this share of the epochs without a better mean dev score; 1 never stops early."
+        default=0.5,
+        description="Stop after this share of the epochs without a better mean dev score; 1 never stops early.",
     )
-    checkpoint_every: PositiveInt = Field(default=200, description="Updates between resume points; also at each epoch's end.")
+    checkpoint_every: PositiveInt = Field(
+        default=200, description="Updates between resume points; also at each epoch's end."
+    )
 
 
 class RunOptions(Frozen):
@@ -90,7 +103,9 @@ class RunOptions(Frozen):
 
     threads: PositiveInt = 1
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:\d+)?|mps)$")] = "cpu"
-    precision: Literal["fp32", "bf16", "fp16"] = Field(default="fp32", description="Mixed precision; on a CPU only fp32.")
+    precision: Literal["fp32", "bf16", "fp16"] = Field(
+        default="fp32", description="Mixed precision; on a CPU only fp32."
+    )
 
 
 class TrackingOptions(Frozen):
@@ -113,7 +128,7 @@ class ModelGroup(Frozen):
 class ExperimentSpec(Frozen):
     """One experiment."""
 
-    mtlspec: Literal[1] = Field(description="Version of the spec language.")
+    mtlspec: Annotated[Literal[1], BeforeValidator(_whole)] = Field(description="Version of the spec language.")
     name: Name
     description: str = ""
     data: Name | DataCard = Field(description="A card in `registry/data`, or an inline card.")
@@ -128,4 +143,3 @@ class ExperimentSpec(Frozen):
     analyses: dict[Name, Annotated[AnalysisOptions, OneOf(ANALYSES)]] = Field(default_factory=dict)
     run: RunOptions = RunOptions()
     tracking: TrackingOptions = TrackingOptions()
-

@@ -1,0 +1,48 @@
+"""What a data card must hold beyond its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import get_args
+
+from mtlspec.errors import SpecError, did_you_mean
+from mtlspec.spec.cards import DataCard, FileGroup, Split
+from mtlspec.spec.nodes import Node
+from mtlspec.spec.words import shorten
+
+
+def check_card(card: DataCard, node: Node) -> Iterator[SpecError]:
+    """Every problem of a card that has the right shape."""
+    if (card.root is None) == (card.generator is None):
+        said = "both" if card.root is not None else "neither"
+        place = node.near(("root",)).place
+        yield SpecError("E141", f"a card has `root` or `generator`, this one has {said}", place)
+    first_line: dict[str, int] = {}
+    for index, group in enumerate(card.files):
+        yield from _check_group(group, node.near(("files", index)))
+        for layer in group.layers:
+            key = node.near(("files", index, "layers", layer)).key
+            if layer in first_line:
+                hint = f"it stands first in line {first_line[layer]}"
+                yield SpecError("E142", f"the layer '{layer}' stands in two groups of files", key, hint)
+            elif key is not None:
+                first_line[layer] = key.line
+
+
+def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:
+    for split in get_args(Split):
+        if split not in group.paths:
+            yield SpecError("E143", f"the split '{split}' has no file", node.near(("paths",)).place)
+    for split, path in group.paths.items():
+        if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
+            place = node.near(("paths", split)).place
+            hint = "write it relative to the card's root, with `/`, without `..`"
+            yield SpecError("E144", f"'{shorten(path)}' is not a path below the card's root", place, hint)
+    if not group.layers:
+        yield SpecError("E145", "these files give no layer", node.near(("layers",)).place)
+    for layer, column in group.layers.items():
+        if group.reader.layer_kind(column) is None:
+            place = node.near(("layers", layer)).place
+            message = f"the format '{group.reader.type}' has no column '{shorten(column)}'"
+            yield SpecError("E146", message, place, did_you_mean(column, group.reader.column_names()))

@@ -1,0 +1,129 @@
+"""Checks of model groups: their tasks, whether sampler and balancing fit them, and their sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from pydantic import ValidationError
+
+from mtlspec.errors import Place, SpecError, did_you_mean
+from mtlspec.io.digest import canonical_json
+from mtlspec.spec.expand import task_sets, varied_raw
+from mtlspec.spec.explain import explain
+from mtlspec.spec.models import ModelGroup
+from mtlspec.spec.nodes import Node, wrap
+from mtlspec.spec.words import shorten
+
+MAX_TRAININGS = 10_000
+
+
+def check_model_tasks(model: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
+    """Names of tasks that do not exist or stand twice, and task sets that these tasks cannot form."""
+    wanted = model.child("tasks")
+    if wanted is None:
+        return
+    if wanted.value in ("pairs", "all_but_one") and len(tasks) < 2:
+        yield SpecError(
+            "E156", f"'{wanted.value}' needs at least two tasks, and the spec has {len(tasks)}", wanted.place
+        )
+    if wanted.value == []:
+        yield SpecError("E157", "the list of tasks is empty", wanted.place, "name tasks, or write `all`")
+    seen = set()
+    for item in model.items("tasks"):
+        if not isinstance(item.value, str):
+            continue
+        if item.value not in tasks:
+            message = f"there is no task '{shorten(item.value)}'"
+            yield SpecError("E158", message, item.place, did_you_mean(item.value, tasks))
+        elif item.value in seen:
+            yield SpecError("E159", f"the task '{item.value}' is named twice", item.place)
+        seen.add(item.value)
+
+
+def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[str]) -> Iterator[SpecError]:
+    """Fit and sweeps of the groups that are sound on their own, and their number."""
+    trainings = 0
+    seen: set[tuple[Place | None, str]] = set()
+    seeds = len(node.items("seeds")) or 3
+    shared = node.children("sweep")
+    for name, group in groups.items():
+        model = node.near(("models", name))
+        yield from _check_fit(name, group, tasks, model)
+        sweep = {**shared, **model.children("sweep")}
+        for key, values in sweep.items():
+            for problem in _check_sweep_key(key, values, name, group, tasks):
+                said = (problem.place, problem.message.replace(f"'{name}'", ""))
+                if said not in seen:  # a sweep of the whole spec is wrong once, not once a group
+                    seen.add(said)
+                    yield problem
+        trainings += _sets(group, tasks) * prod(len(values.items()) for values in sweep.values()) * seeds
+    if trainings > MAX_TRAININGS:
+        message = f"the spec asks for {trainings} trainings, more than {MAX_TRAININGS}"
+        yield SpecError("E160", message, node.near(("models",)).place, "shorten the sweeps")
+
+
+def _sets(group: ModelGroup, tasks: Sequence[str]) -> int:
+    """The number of task sets, without making them."""
+    numbers = {"each": len(tasks), "all_but_one": len(tasks), "pairs": len(tasks) * (len(tasks) - 1) // 2}
+    return numbers.get(group.tasks, 1) if isinstance(group.tasks, str) else 1
+
+
+def _check_fit(name: str, group: ModelGroup, tasks: Sequence[str], model: Node) -> Iterator[SpecError]:
+    for part, problem in _misfits(group, tasks):
+        at = model.get("train", part)
+        yield SpecError("E161", f"the {part} does not fit model '{name}': {problem}", (at or model).place)
+
+
+def _misfits(group: ModelGroup, tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """`sampler` or `balance` with the first reason why it does not fit one of the group's task sets."""
+    if _sets(group, tasks) > MAX_TRAININGS:
+        return
+    sets = [names for _, names in task_sets(group.tasks, tasks) if names and set(names) <= set(tasks)]
+    for part, options in (("sampler", group.train.sampler), ("balance", group.train.balance)):
+        problem = next((text for names in sets if (text := options.problem(names)) is not None), None)
+        if problem is not None:
+            yield part, problem
+
+
+def _check_sweep_key(key: str, values: Node, name: str, group: ModelGroup, tasks: Sequence[str]) -> Iterator[SpecError]:
+    place = values.key or values.place
+    if not (key.startswith("train.") or key == "sharing" or key.startswith("sharing.")):
+        hint = "write `train.<key>`, `sharing` or `sharing.<key>`"
+        yield SpecError("E162", f"'{shorten(key)}' cannot be swept", place, hint)
+        return
+    if values.value == []:
+        yield SpecError("E163", f"the sweep over '{shorten(key)}' has no values", values.place)
+    seen = set()
+    for item in values.items():
+        value = item.plain()
+        text = canonical_json(value)
+        if text in seen:
+            yield SpecError("E164", f"the sweep over '{shorten(key)}' has a value twice", item.place)
+        seen.add(text)
+        yield from _check_sweep_value(key, value, item.place, place, name, group, tasks)
+
+
+def _check_sweep_value(
+    key: str, value: Any, place: Place, key_place: Place, name: str, group: ModelGroup, tasks: Sequence[str]
+) -> Iterator[SpecError]:
+    try:
+        raw = varied_raw(group, [(key, value)])
+        varied = ModelGroup.model_validate(raw)
+    except KeyError as error:
+        message = f"the sweep key '{shorten(key)}' does not exist in model '{name}': {error} has no keys"
+        yield SpecError("E165", message, key_place)
+        return
+    except ValidationError as error:
+        for problem in explain(error, ModelGroup, wrap(raw, place)):
+            if problem.code == "E130":
+                message = f"the sweep key '{shorten(key)}' does not exist in model '{name}': {problem.message}"
+                yield SpecError("E166", message, key_place, problem.hint)
+            else:
+                message = f"a value of the sweep over '{shorten(key)}' does not fit model '{name}': {problem.message}"
+                yield SpecError("E167", message, place, problem.hint)
+        return
+    for part, problem_text in _misfits(varied, tasks):
+        message = f"with this value of '{shorten(key)}' the {part} does not fit model '{name}': {problem_text}"
+        yield SpecError("E168", message, place)

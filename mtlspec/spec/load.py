@@ -1,0 +1,132 @@
+"""From a YAML file to a validated spec with its cards; every problem of the spec at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mtlspec.errors import MtlspecError, Place, Problems
+from mtlspec.io.project import Project
+from mtlspec.spec.cards import DataCard, EncoderCard
+from mtlspec.spec.check import check_spec
+from mtlspec.spec.check_card import check_card
+from mtlspec.spec.explain import explain
+from mtlspec.spec.models import ExperimentSpec, ModelGroup
+from mtlspec.spec.nodes import Node, merge
+from mtlspec.spec.sources import Sources
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class LoadedSpec:
+    """A spec with the cards it names."""
+
+    spec: ExperimentSpec
+    data: DataCard
+    encoder: EncoderCard
+    files: tuple[Path, ...]  # every file that was read
+
+
+def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> LoadedSpec:
+    """Read, merge, validate and cross-check a spec; raises `Problems` with all that is wrong."""
+    loader = _Loader(Sources(project))
+    node = _complete_models(loader.sources.spec(path, overrides))
+    node, data = loader.take_card(node, ("data",), DataCard, project.data_cards)
+    node, encoder = loader.take_card(node, ("encoder", "card"), EncoderCard, project.encoder_cards)
+    spec = loader.validate(ExperimentSpec, node)
+    loader.problems.extend(check_spec(node, data, spec.models if spec else _valid_groups(node)))
+    loader.raise_problems()
+    assert spec is not None and data is not None and encoder is not None
+    return LoadedSpec(spec, data, encoder, tuple(dict.fromkeys(loader.sources.files)))
+
+
+def load_data_card(name: str, project: Project) -> DataCard:
+    return _load_card(name, DataCard, project.data_cards, project)
+
+
+def load_encoder_card(name: str, project: Project) -> EncoderCard:
+    return _load_card(name, EncoderCard, project.encoder_cards, project)
+
+
+def _load_card(name: str, model: type[M], folder: Path, project: Project) -> M:
+    loader = _Loader(Sources(project))
+    card = loader.card(model, loader.sources.card(folder, Node(name, Place(project.relative(folder)))))
+    loader.raise_problems()
+    assert card is not None
+    return card
+
+
+@dataclass
+class _Loader:
+    """One load: its sources and the problems met so far."""
+
+    sources: Sources
+    problems: list[MtlspecError] = field(default_factory=list)
+
+    def validate(self, model: type[M], node: Node) -> M | None:
+        try:
+            return model.model_validate(node.plain())
+        except ValidationError as error:
+            self.problems.extend(explain(error, model, node))
+            return None
+
+    def card(self, model: type[M], node: Node) -> M | None:
+        """A card, checked as far as it is valid."""
+        card = self.validate(model, node)
+        if isinstance(card, DataCard):
+            self.problems.extend(check_card(card, node))
+        return card
+
+    def take_card(self, spec: Node, path: tuple[str, ...], model: type[M], folder: Path) -> tuple[Node, M | None]:
+        """The card at a path of a spec, and the spec with an inline card laid on the one it extends."""
+        said = spec.get(*path)
+        if said is None:
+            return spec, None
+        try:
+            if isinstance(said.value, str):
+                return spec, self.card(model, self.sources.card(folder, said))
+            if isinstance(said.value, dict):
+                inline = self.sources.refined(folder, said)
+                return spec.replaced(path, inline), self.card(model, inline)
+        except MtlspecError as error:
+            self.problems.extend(error.problems)
+        return spec, None
+
+    def raise_problems(self) -> None:
+        """All of them, each once: a wrong `train` is met again in every model that it is merged into."""
+        unique = {(p.place, p.code, p.message): p for p in reversed(self.problems)}
+        if unique:
+            raise Problems(reversed(unique.values()))
+
+
+def _complete_models(node: Node) -> Node:
+    """Lay every model's `train` on the experiment's, so that each is complete and knows who said what."""
+    models, base = node.child("models"), node.child("train")
+    if models is None or base is None or not isinstance(models.value, dict) or not isinstance(base.value, dict):
+        return node
+    complete = {}
+    for name, group in models.value.items():
+        own = group.child("train")
+        if isinstance(group.value, dict) and (own is None or isinstance(own.value, dict)):
+            merged = base if own is None else merge(base, own, ("train",))
+            complete[name] = group.with_child("train", merged)
+        else:
+            complete[name] = group
+    return node.with_child("models", Node(complete, models.place, models.key))
+
+
+def _valid_groups(node: Node) -> dict[str, ModelGroup]:
+    """The model groups that are sound on their own, to be checked although the spec as a whole is not."""
+    models = node.child("models")
+    groups = {}
+    for name, group in models.value.items() if models is not None and isinstance(models.value, dict) else ():
+        try:
+            groups[name] = ModelGroup.model_validate(group.plain())
+        except ValidationError:
+            continue
+    return groups
