@@ -106,7 +106,7 @@ def markdown(table: Table) -> str:
     lines = [_md_row(table.columns), _md_row(["---"] + ["---:"] * (len(table.columns) - 1))]
     for heading, rows in table.sections:
         if heading:
-            lines.append(_md_row([f"**{_md_escape(heading)}**"] + [""] * (len(table.columns) - 1), escape=False))
+            lines.append(_md_row([f"**{markdown_escape(heading)}**"] + [""] * (len(table.columns) - 1), escape=False))
         lines += [_md_row([f"{cell.text}{cell.mark}" for cell in row]) for row in rows]
     return "\n".join(lines) + "\n"
 
@@ -154,11 +154,11 @@ def _plain(value: float | int | str) -> str:
     return repr(value)
 
 
-def _md_escape(text: str) -> str:
+def markdown_escape(text: str) -> str:
     for character in "\\|<>*_`[]":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())
 
 
 def _md_row(cells: Sequence[str], escape: bool = True) -> str:
-    return "| " + " | ".join(_md_escape(cell) if escape else cell for cell in cells) + " |"
+    return "| " + " | ".join(markdown_escape(cell) if escape else cell for cell in cells) + " |"

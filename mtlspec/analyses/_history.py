@@ -1,0 +1,55 @@
+"""What training left behind, step by step: losses per update, scores per epoch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """`scores` maps `<task>/<metric>` to the dev score; `mean` decides which epoch is the best."""
+
+    number: int
+    scores: Mapping[str, float]
+    mean: float
+    best: bool
+
+
+def read_epochs(train_artifact: Path) -> tuple[Epoch, ...]:
+    raw: list[dict[str, Any]] = json.loads((train_artifact / "epochs.json").read_bytes())
+    return tuple(
+        Epoch(
+            number=int(entry["epoch"]),
+            scores={
+                f"{task}/{metric}": float(value)
+                for task, scores in entry["scores"].items()
+                for metric, value in scores.items()
+            },
+            mean=float(entry["mean"]),
+            best=bool(entry["best"]),
+        )
+        for entry in raw
+    )
+
+
+def read_history(train_artifact: Path) -> tuple[tuple[str, ...], dict[str, Column]]:
+    """The task of every update, and every numeric column [updates] of history.parquet; gaps are NaN."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(train_artifact / "history.parquet")
+    tasks = tuple(str(task) for task in table.column("task").to_pylist())
+    columns = {
+        name: np.asarray([np.nan if value is None else value for value in table.column(name).to_pylist()], np.float64)
+        for name in table.column_names
+        if name != "task"
+    }
+    return tasks, columns

@@ -1,0 +1,41 @@
+"""The whole report: page, Markdown, and copies of every table and figure beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mtlspec.io.write import write_bytes, write_text
+from mtlspec.report.content import gather
+from mtlspec.report.curves import draw_curves
+from mtlspec.report.markdown import markdown
+from mtlspec.report.page import html
+
+
+def build_report(
+    params: Mapping[str, Any],
+    inputs: Mapping[str, Path],
+    environment: Mapping[str, Any],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+) -> dict[str, Any]:
+    """Fills `out`; returns facts for the stage's record."""
+    progress(0, 3, "reading artifacts")
+    content = gather(params, inputs, environment)
+    progress(1, 3, "drawing learning curves")
+    figures = out / "figures"
+    drawn = draw_curves(content.models, content.metrics, inputs, figures)
+    curves = {task: tuple((figure, figures / figure.name) for figure in items) for task, items in drawn.items()}
+    progress(2, 3, "writing the page")
+    for section in content.sections:
+        for table in section.tables:
+            table.write(out / "tables")
+        for figure, source in section.figures:
+            for suffix in ("svg", "png"):
+                write_bytes(figures / f"{figure.name}.{suffix}", source.with_suffix(f".{suffix}").read_bytes())
+    for table in (content.training, *content.statistics):
+        table.write(out / "tables")
+    write_text(out / "report.html", html(content, curves))
+    write_text(out / "report.md", markdown(content, curves))
+    return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings)}

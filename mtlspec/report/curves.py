@@ -1,0 +1,83 @@
+"""Learning curves: one pair of figures a task, one line a model, the mean over its seeds with their range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtlspec.analyses._figures import Line, curves
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._history import Column, Epoch, read_epochs, read_history
+from mtlspec.analyses._variants import Variant
+
+_BINS = 40  # a loss curve of single updates is a cloud; means over a fortieth of the training show the trend
+
+
+def draw_curves(
+    variants: Sequence[Variant], metrics: Mapping[str, str], inputs: Mapping[str, Path], directory: Path
+) -> dict[str, tuple[Figure, ...]]:
+    """Task -> its figures, `metrics` being task -> main metric."""
+    epochs = {run.train: read_epochs(inputs[run.train]) for variant in variants for run in variant.runs}
+    losses = {run.train: read_losses(inputs[run.train]) for variant in variants for run in variant.runs}
+    made: dict[str, tuple[Figure, ...]] = {}
+    for task, metric in metrics.items():
+        members = [variant for variant in variants if task in variant.tasks]
+        dev = [
+            _dev_line(variant, [epochs[run.train] for run in variant.runs], f"{task}/{metric}") for variant in members
+        ]
+        loss = [_loss_line(variant, [losses[run.train][task] for run in variant.runs]) for variant in members]
+        names = (f"curve_{task}_dev", f"curve_{task}_loss")
+        curves(directory, names[0], [line for line in dev if len(line.x)], x_title="epoch", y_title=f"dev {metric}, %")
+        drawn = [line for line in loss if len(line.x)]
+        positive = all(bool((line.y > 0).all()) for line in drawn)
+        curves(directory, names[1], drawn, x_title="update", y_title="training loss", logarithmic=positive)
+        note = "Mean over seeds; the band spans the seeds."
+        made[task] = (
+            Figure(names[0], f"{task}: dev {metric}", f"Dev score after every epoch. {note}"),
+            Figure(
+                names[1],
+                f"{task}: training loss",
+                f"Loss of the task's batches, averaged over stretches of updates. {note}",
+            ),
+        )
+    return made
+
+
+def read_losses(train_artifact: Path) -> dict[str, tuple[Column, Column]]:
+    """Task -> (update, loss), each [updates of that task]."""
+    tasks, columns = read_history(train_artifact)
+    names = np.asarray(tasks)
+    return {task: (columns["update"][names == task], columns["loss"][names == task]) for task in sorted(set(tasks))}
+
+
+def _dev_line(variant: Variant, seeds: Sequence[Sequence[Epoch]], key: str) -> Line:
+    """Seeds may stop early at different epochs; each epoch averages those that reached it."""
+    values: dict[int, list[float]] = {}
+    for epochs in seeds:
+        for epoch in epochs:
+            if key in epoch.scores:
+                values.setdefault(epoch.number, []).append(epoch.scores[key])
+    return _line(variant, [(float(number), values[number]) for number in sorted(values)])
+
+
+def _loss_line(variant: Variant, seeds: Sequence[tuple[Column, Column]]) -> Line:
+    last = max((float(updates.max()) for updates, _ in seeds if len(updates)), default=0.0)
+    width = max(1.0, np.ceil((last + 1) / _BINS))
+    values: dict[int, list[float]] = {}
+    for updates, loss in seeds:
+        bins = (updates // width).astype(np.int64)
+        for index in np.unique(bins[np.isfinite(loss)]):
+            values.setdefault(int(index), []).append(float(np.nanmean(loss[bins == index])))
+    return _line(variant, [((index + 0.5) * width, values[index]) for index in sorted(values)])
+
+
+def _line(variant: Variant, points: Sequence[tuple[float, Sequence[float]]]) -> Line:
+    return Line(
+        label=variant.label,
+        x=np.array([x for x, _ in points], np.float64),
+        y=np.array([np.mean(values) for _, values in points], np.float64),
+        low=np.array([min(values) for _, values in points], np.float64),
+        high=np.array([max(values) for _, values in points], np.float64),
+    )

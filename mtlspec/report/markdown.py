@@ -1,0 +1,44 @@
+"""The report as Markdown, for terminals, issue trackers and git."""
+
+from __future__ import annotations
+
+from mtlspec.analyses._tables import markdown as table_text
+from mtlspec.analyses._tables import markdown_escape as escape
+from mtlspec.report.content import Content
+from mtlspec.report.page import Curves, commands, data_facts, environment_facts, settings, tiles
+
+
+def markdown(content: Content, curves: Curves) -> str:
+    spec = content.spec
+    blocks = [f"# {escape(str(spec['name']))}"]
+    if spec["description"]:
+        blocks.append(escape(str(spec["description"])))
+    blocks.append(_bullets([f"{value} {label}" for value, label in tiles(content)]))
+    if content.findings:
+        blocks += ["## Findings", _bullets(list(content.findings))]
+    for section in content.sections:
+        blocks.append(f"## {escape(section.title)}")
+        for table in section.tables:
+            blocks += [f"### {escape(table.title)}", table_text(table), escape(table.caption)]
+        for figure, path in section.figures:
+            blocks.append(_image(path.name, figure.title))
+    blocks.append("## Learning curves")
+    blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
+    blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
+    blocks += ["## Data", _facts(data_facts(content)), *(table_text(table) for table in content.statistics[:1])]
+    blocks += ["## Environment", _facts(environment_facts(content.environment))]
+    lines = [f"{command}  # {why}" for command, why in commands(content)]
+    blocks += ["## Reproduce", "```sh\n" + "\n".join(lines) + "\n```"]
+    return "\n\n".join(block.rstrip("\n") for block in blocks if block) + "\n"
+
+
+def _bullets(items: list[str]) -> str:
+    return "\n".join(f"- {escape(item)}" for item in items)
+
+
+def _facts(pairs: list[tuple[str, str]]) -> str:
+    return "\n".join(f"- **{escape(name)}**: {escape(value)}" for name, value in pairs)
+
+
+def _image(name: str, title: str) -> str:
+    return f"![{escape(title)}](figures/{name}.svg)"

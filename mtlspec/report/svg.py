@@ -1,0 +1,27 @@
+"""Figures inside the page: inline, following its colours, with ids of their own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mtlspec.analyses._figures import INK
+
+
+def inline_svg(path: Path, title: str) -> str:
+    """The `<svg>` element of a figure that `mtlspec.analyses._figures` drew.
+
+    Its ink becomes the page's text colour, so that it is readable in light and dark; ids get the figure's name in
+    front, because several figures share one page.
+    """
+    text = path.read_text(encoding="utf-8")
+    svg = text[text.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = svg.replace(INK, "currentColor")
+    name = path.stem
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', svg)
+    svg = re.sub(r'\s+xmlns(?::xlink)?="[^"]*"', "", svg)  # HTML knows them; and the page names no other site
+    label = re.sub(r"[<>&\"]", " ", title)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

@@ -1,0 +1,13 @@
+"""The stage `report`: artifacts in, one page out."""
+
+from __future__ import annotations
+
+from mtlspec.report.build import build_report
+from mtlspec.stages.context import StageContext, StageResult
+from mtlspec.track.environment import environment
+
+
+def run(ctx: StageContext) -> StageResult:
+    threads = int(ctx.params["spec"]["run"]["threads"])
+    facts = environment(threads, ctx.project_root / "requirements.lock")
+    return StageResult(facts=build_report(ctx.params, ctx.inputs, facts, ctx.out, ctx.progress))
