@@ -1,0 +1,66 @@
+"""Compiled functions: numba with a cache of machine code inside the project, or none at all.
+
+The cache lies in `.mtlspec/numba` of the project around the current folder; `NUMBA_CACHE_DIR` overrules it. Outside a
+project, or where that folder cannot be written, functions are compiled anew in each process. numba renames finished
+files into place, so processes may share the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import torch
+from torch import Tensor
+
+from mtlspec.errors import SetupError
+from mtlspec.io.project import Project
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile on first use, without the interpreter lock."""
+    result: F = numba.njit(cache=_cache_ready(), nogil=True, error_model="numpy")(function)
+    return result
+
+
+def on_tensors(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function of arrays as a function of CPU tensors; memory is shared, so it may also work in place."""
+
+    @wraps(kernel)
+    def call(*tensors: Tensor) -> Any:
+        result = kernel(*(tensor.contiguous().numpy() for tensor in tensors))
+        return tuple(map(torch.from_numpy, result)) if isinstance(result, tuple) else _tensor(result)
+
+    return call
+
+
+def _tensor(result: Any) -> Tensor | None:
+    return None if result is None else torch.from_numpy(result)
+
+
+@cache
+def _cache_ready() -> bool:
+    """Point numba to its cache; False if there is no place for one."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return True
+    folder = cache_folder()
+    if folder is None:
+        return False
+    numba.config.CACHE_DIR = str(folder)
+    return True
+
+
+def cache_folder() -> Path | None:
+    """The project's folder for machine code, made if need be; None where nothing can be written."""
+    try:
+        folder = Project.find().state / "numba"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (SetupError, OSError):
+        return None
+    return folder if os.access(folder, os.W_OK | os.X_OK) else None
