@@ -22,7 +22,7 @@ run: setup ## Run the default study: specs/stem_cell.yaml
 	$(BIN)/mtlspec run specs/stem_cell.yaml
 
 test: setup lint ## Lint, type-check and run the default test suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check .
