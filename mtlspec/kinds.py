@@ -14,11 +14,12 @@ from functools import cache
 from types import ModuleType
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, Strict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
 from pydantic_core import CoreSchema, core_schema
 
 T = TypeVar("T")
 Sequence_ = Annotated[tuple[T, ...], Strict(False)]  # a YAML list, kept as a tuple so that specs stay hashable
+
 
 class Frozen(BaseModel):
     """The base of every spec model: immutable, strict, no unknown keys."""
@@ -70,6 +71,15 @@ class OneOf:
         choices = {name: handler.generate_schema(options_class(self.family, name)) for name in names(self.family)}
         union = core_schema.tagged_union_schema(choices, discriminator="type")
         return core_schema.no_info_before_validator_function(_expand_shorthand, union)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """For editors: the options, or the bare name of a kind that needs none."""
+        bare = [name for name in names(self.family) if _needs_no_options(options_class(self.family, name))]
+        return {"anyOf": [{"enum": bare}, handler(schema)]}
+
+
+def _needs_no_options(options: type[Options]) -> bool:
+    return not any(field.is_required() for name, field in options.model_fields.items() if name != "type")
 
 
 def _expand_shorthand(value: Any) -> Any:

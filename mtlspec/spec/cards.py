@@ -17,15 +17,16 @@ from mtlspec.spec.families import (
     SourceOptions,
 )
 
+NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Split = Literal["train", "dev", "test"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Name = Annotated[str, Field(pattern=NAME)]
 
 
 class FileGroup(Frozen):
     """Files of one format that carry some layers of every split."""
 
-    reader: Annotated[ReaderOptions, OneOf(READERS)]
+    reader: Annotated[ReaderOptions, OneOf(READERS)] = Field(description="The format of the files.")
     paths: dict[Split, str] = Field(description="File of each split, relative to the card's root.")
     layers: dict[Name, str] = Field(description="Layer name -> column of the format.")
 
@@ -33,12 +34,12 @@ class FileGroup(Frozen):
 class DataCard(Frozen):
     """A corpus."""
 
-    card: Literal["data"]
-    name: Name
-    title: str = ""
-    language: str = "en"
-    licence: str
-    source: str
+    card: Literal["data"] = Field(description="What sort of card this is.")
+    name: Name = Field(description="The name of the card's file, without `.yaml`.")
+    title: str = Field(default="", description="For the report.")
+    language: str = Field(default="en", description="BCP 47 tag of the text's language.")
+    licence: str = Field(description="The corpus's licence, or where it is written.")
+    source: str = Field(description="Where the corpus comes from.")
     root: str | None = Field(
         default=None,
         description="Folder of the files, relative to the project; `$NAME/sub` reads an environment variable.",
@@ -46,7 +47,9 @@ class DataCard(Frozen):
     generator: Annotated[GeneratorOptions, OneOf(GENERATORS)] | None = Field(
         default=None, description="Makes the files; excludes `root`."
     )
-    files: Sequence_[FileGroup] = Field(min_length=1)
+    files: Sequence_[FileGroup] = Field(
+        min_length=1, description="Groups of files; several groups hold layers of the same sentences."
+    )
     on_invalid: Literal["error", "drop"] = Field(
         default="error", description="What to do with a malformed sentence; dropped ones are counted in the report."
     )
@@ -73,8 +76,8 @@ class DataCard(Frozen):
 class EncoderCard(Frozen):
     """An encoder."""
 
-    card: Literal["encoder"]
-    name: Name
-    title: str = ""
-    licence: str
-    source: Annotated[SourceOptions, OneOf(SOURCES)]
+    card: Literal["encoder"] = Field(description="What sort of card this is.")
+    name: Name = Field(description="The name of the card's file, without `.yaml`.")
+    title: str = Field(default="", description="For the report.")
+    licence: str = Field(description="The weights' licence, or where it is written.")
+    source: Annotated[SourceOptions, OneOf(SOURCES)] = Field(description="Where the weights come from.")

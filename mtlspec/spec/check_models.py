@@ -89,8 +89,10 @@ def _misfits(group: ModelGroup, tasks: Sequence[str]) -> Iterator[tuple[str, str
 
 def _check_sweep_key(key: str, values: Node, name: str, group: ModelGroup, tasks: Sequence[str]) -> Iterator[SpecError]:
     place = values.key or values.place
-    if not (key.startswith("train.") or key == "sharing" or key.startswith("sharing.")):
+    if not (key.startswith("train.") or key == "sharing" or key.startswith("sharing.")) or key.endswith(".type"):
         hint = "write `train.<key>`, `sharing` or `sharing.<key>`"
+        if key.endswith(".type"):
+            hint = f"the kinds of '{shorten(key.removesuffix('.type'))}' are swept as a whole, without `.type`"
         yield SpecError("E162", f"'{shorten(key)}' cannot be swept", place, hint)
         return
     if values.value == []:

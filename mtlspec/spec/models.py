@@ -50,37 +50,39 @@ class EncoderUse(Frozen):
 class BatchLimits(Frozen):
     """Batches are bucketed by sub-token length; a batch ends at whichever limit comes first."""
 
-    sentences: PositiveInt = 32
-    tokens: PositiveInt = Field(default=3200, description="Padded sub-tokens.")
+    sentences: PositiveInt = Field(default=32, description="Sentences in a batch.")
+    tokens: PositiveInt = Field(default=3200, description="Padded sub-tokens in a batch.")
 
 
 class LearningRates(Frozen):
-    encoder: PositiveFloat = 5e-5
-    decoder: PositiveFloat = 1e-3
+    """Peak learning rates of AdamW."""
+
+    encoder: PositiveFloat = Field(default=5e-5, description="For the encoder's weights.")
+    decoder: PositiveFloat = Field(default=1e-3, description="For all other weights.")
 
 
 class Plateau(Frozen):
     """Multiply the learning rates by `factor` after `patience` epochs without a better dev score."""
 
-    factor: Annotated[float, Field(gt=0, lt=1)] = 0.5
-    patience: PositiveInt = 2
+    factor: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.5, description="What the rates are multiplied by.")
+    patience: PositiveInt = Field(default=2, description="Epochs without a better dev score.")
 
 
 class TrainOptions(Frozen):
     """How a model is trained; any key may be overridden per model under `models.<name>.train`."""
 
-    epochs: PositiveInt = 5
-    batch: BatchLimits = BatchLimits()
+    epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
+    batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
     accumulate: PositiveInt = Field(default=1, description="Batches per optimiser update.")
-    lr: LearningRates = LearningRates()
-    weight_decay: Annotated[float, Field(ge=0)] = 0.0
-    eps: PositiveFloat = 1e-8
+    lr: LearningRates = Field(default=LearningRates(), description="Peak learning rates.")
+    weight_decay: Annotated[float, Field(ge=0)] = Field(default=0.0, description="AdamW's decoupled weight decay.")
+    eps: PositiveFloat = Field(default=1e-8, description="AdamW's epsilon.")
     schedule: Literal["linear", "constant"] = Field(
         default="linear", description="After warm-up: linear decay to zero, or constant."
     )
     warmup: Fraction = Field(default=0.1, description="Share of the updates over which the rates rise from zero.")
-    plateau: Plateau | None = None
-    clip: PositiveFloat | None = Field(default=1.0, description="Global gradient norm.")
+    plateau: Plateau | None = Field(default=None, description="Lower the rates when the dev score stops rising.")
+    clip: PositiveFloat | None = Field(default=1.0, description="Largest global gradient norm; null does not clip.")
     sampler: Annotated[SamplerOptions, OneOf(SAMPLERS)] = Field(
         default_factory=lambda: cast(SamplerOptions, options_class(SAMPLERS, "power")(type="power")),
         description="Which task gives the next batch.",
@@ -101,14 +103,18 @@ class TrainOptions(Frozen):
 class RunOptions(Frozen):
     """The machine side of a run; part of its identity, because it changes bits."""
 
-    threads: PositiveInt = 1
-    device: Annotated[str, Field(pattern=r"^(cpu|cuda(:\d+)?|mps)$")] = "cpu"
+    threads: PositiveInt = Field(default=1, description="Threads of each training; other numbers give other bits.")
+    device: Annotated[str, Field(pattern=r"^(cpu|cuda(:\d+)?|mps)$")] = Field(
+        default="cpu", description="Where tensors live."
+    )
     precision: Literal["fp32", "bf16", "fp16"] = Field(
         default="fp32", description="Mixed precision; on a CPU only fp32."
     )
 
 
 class TrackingOptions(Frozen):
+    """What is mirrored to MLflow."""
+
     checkpoint_limit_mb: Annotated[float, Field(ge=0)] = Field(
         default=8.0, description="Larger checkpoints are logged to MLflow as a pointer with their digest."
     )
@@ -118,7 +124,9 @@ class ModelGroup(Frozen):
     """One way to build models; expands over task sets, sweep values and seeds."""
 
     tasks: TaskSets | Sequence_[Name] = Field(description="`each`, `pairs`, `all`, `all_but_one`, or a list of tasks.")
-    sharing: Annotated[SharingOptions, OneOf(SHARING)]
+    sharing: Annotated[SharingOptions, OneOf(SHARING)] = Field(
+        description="What of the encoder the tasks share, and how."
+    )
     train: TrainOptions = Field(default_factory=TrainOptions, description="Overrides of `train` for this group.")
     sweep: dict[str, Sequence_[Any]] = Field(
         default_factory=dict, description="Dotted key below this group (`train.lr.encoder`, `sharing.x`) -> values."
@@ -129,17 +137,23 @@ class ExperimentSpec(Frozen):
     """One experiment."""
 
     mtlspec: Annotated[Literal[1], BeforeValidator(_whole)] = Field(description="Version of the spec language.")
-    name: Name
-    description: str = ""
+    name: Name = Field(description="Names the folder of the results, `registry/runs/<name>`.")
+    description: str = Field(default="", description="For the report.")
     data: Name | DataCard = Field(description="A card in `registry/data`, or an inline card.")
-    encoder: EncoderUse
-    tasks: dict[Name, Annotated[TaskOptions, OneOf(TASKS)]] = Field(min_length=1)
-    train: TrainOptions = Field(default_factory=TrainOptions)
-    seeds: Sequence_[Annotated[int, Field(ge=0, lt=2**31)]] = Field(default=(1, 2, 3), min_length=1)
-    models: dict[Name, ModelGroup] = Field(min_length=1)
+    encoder: EncoderUse = Field(description="Which encoder, and how words are read from it.")
+    tasks: dict[Name, Annotated[TaskOptions, OneOf(TASKS)]] = Field(
+        min_length=1, description="What is learnt, each task under a name of its own."
+    )
+    train: TrainOptions = Field(default_factory=TrainOptions, description="How every model is trained.")
+    seeds: Sequence_[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
+        default=(1, 2, 3), min_length=1, description="Every model is trained once with each seed."
+    )
+    models: dict[Name, ModelGroup] = Field(min_length=1, description="Groups of models to train and compare.")
     sweep: dict[str, Sequence_[Any]] = Field(
         default_factory=dict, description="Like a model group's `sweep`, for every group."
     )
-    analyses: dict[Name, Annotated[AnalysisOptions, OneOf(ANALYSES)]] = Field(default_factory=dict)
-    run: RunOptions = RunOptions()
-    tracking: TrackingOptions = TrackingOptions()
+    analyses: dict[Name, Annotated[AnalysisOptions, OneOf(ANALYSES)]] = Field(
+        default_factory=dict, description="Tables and figures to make of the trained models."
+    )
+    run: RunOptions = Field(default=RunOptions(), description="The machine side of a run.")
+    tracking: TrackingOptions = Field(default=TrackingOptions(), description="What is mirrored to MLflow.")

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 
 from mtlspec import kinds
 from mtlspec.kinds import OneOf
+from mtlspec.spec.cards import NAME
 from mtlspec.spec.words import either
 
 Shape: TypeAlias = "Record | Kind | Mapping | Items | Choice | Single | Either | Anything"
@@ -109,7 +110,7 @@ class Anything:
 
 
 _PATTERNS = {
-    r"^[a-z][a-z0-9_]{0,39}$": "a name (a small letter, then small letters, digits and `_`, at most 40)",
+    NAME: "a name (a small letter, then small letters, digits and `_`, at most 40)",
     r"^[0-9a-f]{64}$": "a sha256 digest (64 hexadecimal digits)",
     r"^(cpu|cuda(:\d+)?|mps)$": "`cpu`, `cuda`, `cuda:N` or `mps`",
 }

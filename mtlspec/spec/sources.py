@@ -9,12 +9,13 @@ from pathlib import Path
 
 from mtlspec.errors import MtlspecError, Place, Problems, SpecError, did_you_mean
 from mtlspec.io.project import Project
+from mtlspec.spec.cards import NAME
 from mtlspec.spec.nodes import Node, merge
 from mtlspec.spec.words import shorten, show
 from mtlspec.spec.yaml import parse_yaml, read_yaml
 
 MAX_EXTENDS = 16
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_NAME = re.compile(NAME)
 _SEGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 

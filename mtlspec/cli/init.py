@@ -1,0 +1,67 @@
+"""`mtlspec init`: a commented spec to start from and, in an empty folder, a project around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mtlspec.errors import SetupError, SpecError
+
+EXAMPLES = ("mtlspec init first", "mkdir study && cd study && mtlspec init first", "mtlspec init first --project")
+
+_STARTER = Path(__file__).parent / "starter"
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="Name of the experiment: small letters, digits and _.")],
+    project: Annotated[
+        bool, typer.Option("--project", help="Make this folder a project although it is not empty.")
+    ] = False,
+) -> None:
+    """Write a commented starter spec to specs/NAME.yaml.
+
+    In an empty folder this also makes a project: registry/data and registry/encoders, with the cards of the embedded
+    corpus and its encoder. Nothing is ever overwritten.
+    """
+    from mtlspec.cli import console
+    from mtlspec.io.write import write_text
+
+    if not _is_name(name):
+        hint = "begin with a small letter; then small letters, digits and `_`, at most 40"
+        raise SpecError("E170", f"'{name}' is not a name for an experiment", None, hint)
+    root, cards = _root(project)
+    target = root / "specs" / f"{name}.yaml"
+    texts = {target: (_STARTER / "spec.yaml").read_text().replace("NAME", name)}
+    for folder, card in cards:
+        texts[root / folder / card] = (_STARTER / card).read_text()
+    existing = [path for path in texts if path.exists()]
+    if existing:
+        raise SetupError("E680", "the file exists and is not overwritten", existing[0], "choose another name")
+    for path, text in texts.items():
+        write_text(path, text)
+        console.say(f"wrote {path.relative_to(root)}")
+    console.say(f"next: mtlspec check {name}, then mtlspec run {name}")
+
+
+def _is_name(name: str) -> bool:
+    import re
+
+    from mtlspec.spec.cards import NAME
+
+    return re.fullmatch(NAME, name) is not None
+
+
+def _root(forced: bool) -> tuple[Path, tuple[tuple[str, str], ...]]:
+    """The project to write to, and the cards that it needs: none if it is there already."""
+    from mtlspec.io.project import Project
+
+    try:
+        return Project.find().root, ()
+    except SetupError:
+        here = Path.cwd()
+        if not forced and any(not entry.name.startswith(".") for entry in here.iterdir()):
+            hint = "go to an empty folder, or add --project to make a project here"
+            raise SetupError("E681", "not inside a project, and the folder is not empty", here, hint) from None
+        return here, (("registry/data", "english_mini.yaml"), ("registry/encoders", "tiny.yaml"))
