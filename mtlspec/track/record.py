@@ -10,7 +10,7 @@ from typing import Any
 from mtlspec.analyses._tables import mean_and_std
 from mtlspec.analyses._variants import Variant, variants
 from mtlspec.errors import IntegrityError
-from mtlspec.io.digest import digest_value
+from mtlspec.io.digest import digest_file, digest_value
 from mtlspec.io.manifest import MANIFEST, read_manifest
 from mtlspec.io.project import RunPlaces
 from mtlspec.io.write import write_text_if_changed
@@ -19,7 +19,7 @@ from mtlspec.plan.types import Plan, Stage
 FORMAT = 1
 
 
-def build_record(plan: Plan, places: RunPlaces) -> dict[str, Any]:
+def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -> dict[str, Any]:
     """Deterministic JSON; stages that have not run (or failed) are named under `missing`."""
     stages: dict[str, Any] = {}
     missing: list[str] = []
@@ -46,17 +46,18 @@ def build_record(plan: Plan, places: RunPlaces) -> dict[str, Any]:
             "units": {unit.name: digest_value(unit.model_dump(mode="json")) for unit in plan.units},
         },
         "environments": environments,
+        "lock": digest_file(lock_file) if lock_file is not None and lock_file.is_file() else None,
         "stages": stages,
         "models": [_model_entry(variant, stages) for variant in plan_variants(plan)],
         "missing": missing,
     }
 
 
-def write_record(plan: Plan, places: RunPlaces) -> dict[str, Any]:
+def write_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -> dict[str, Any]:
     """Build the record and keep it as `record.json`; an equal file is left alone."""
     from mtlspec.io.digest import pretty_json
 
-    record = build_record(plan, places)
+    record = build_record(plan, places, lock_file)
     write_text_if_changed(places.record, pretty_json(record))
     return record
 

@@ -1,0 +1,210 @@
+"""What MLflow should show of a run: one item a seed, one a model, one for the report. Derived from records alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtlspec.analyses._history import read_epochs, read_history
+from mtlspec.analyses._variants import Seeded, Variant
+from mtlspec.io.digest import digest_value, pretty_json
+from mtlspec.io.project import RunPlaces
+from mtlspec.plan.types import Plan
+from mtlspec.track.compare import flatten
+from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
+
+Point = tuple[str, float, int]
+"""(metric, value, step)"""
+
+FORMAT = 1  # part of every content digest: a new way to mirror replaces what an older one sent
+
+
+@dataclass(frozen=True)
+class Item:
+    """One MLflow run to be. `key` says which one it is, `content` which version of it."""
+
+    key: str
+    level: str  # seed, model or report
+    name: str
+    parent: str | None  # key of the model's item
+    content: str
+    tags: Mapping[str, str]
+    params: Mapping[str, str]
+    dataset: tuple[str, str] | None  # name, digest
+    points: Callable[[], list[Point]]  # read only when they are sent
+    files: tuple[tuple[Path, str], ...] = ()  # file or directory -> folder of the run
+    texts: Mapping[str, str] | None = None  # path in the run -> content
+
+
+def items(plan: Plan, places: RunPlaces) -> tuple[Item, ...]:
+    """Parents before their children; seeds that are not finished are left out."""
+    records = {stage.name: read_stage_record(places, stage.name) for stage in plan.stages}
+    done = {name: record for name, record in records.items() if record is not None}
+    result: list[Item] = []
+    for variant in plan_variants(plan):
+        finished = [run for run in variant.runs if run.stage in done and run.train in done]
+        if finished:
+            children = [_seed_item(plan, places, variant, run, done) for run in finished]
+            result += [_model_item(plan, variant, children, [done[run.stage] for run in finished]), *children]
+    report = next(stage.name for stage in plan.stages if stage.kind == "report")
+    if report in done:
+        result.append(_report_item(plan, places, report, done))
+    return tuple(result)
+
+
+def _common(plan: Plan, level: str) -> dict[str, str]:
+    return {"mtlspec.spec": plan.spec, "mtlspec.spec_digest": plan.spec_digest, "mtlspec.level": level}
+
+
+def _model_tags(variant: Variant) -> dict[str, str]:
+    tags = {"mtlspec.model": variant.label, "mtlspec.group": variant.group, "mtlspec.tasks": " + ".join(variant.tasks)}
+    return tags | {f"mtlspec.sweep.{key}": str(value) for key, value in variant.sweep}
+
+
+def _dataset(plan: Plan, done: Mapping[str, Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The corpus with the digest of its files; MLflow allows 36 characters."""
+    for stage in plan.stages:
+        if stage.kind == "data" and stage.name in done:
+            return stage.name.removeprefix("data-"), digest_value(done[stage.name]["artifact"])[:36]
+    return None
+
+
+def _seed_item(
+    plan: Plan, places: RunPlaces, variant: Variant, run: Seeded, done: Mapping[str, Mapping[str, Any]]
+) -> Item:
+    train, evaluate = done[run.train], done[run.stage]
+    params = {key: _text(value) for key, value in flatten(plan.stage(run.train).params).items()}
+    dataset = _dataset(plan, done)
+    tags = {
+        **_common(plan, "seed"),
+        **_model_tags(variant),
+        "mtlspec.seed": str(run.seed),
+        "mtlspec.stage_id": plan.stage(run.train).id,
+        "mtlspec.evaluate_id": plan.stage(run.stage).id,
+        **{f"mtlspec.data.{role}": digest for role, digest in train["inputs"].items()},
+    }
+    if dataset is not None:
+        tags["mtlspec.data.digest"] = dataset[1]
+    content = [FORMAT, train["artifact"], evaluate["artifact"], train["scores"], evaluate["scores"], params, dict(tags)]
+    limit = float(report_params(plan)["spec"]["tracking"]["checkpoint_limit_mb"])
+    files, texts = _seed_artifacts(places, run, train["artifact"], limit)
+    return Item(
+        key=f"{plan.spec}/{run.train.removeprefix('train-')}",
+        level="seed",
+        name=run.train.removeprefix("train-"),
+        parent=f"{plan.spec}/{variant.slug}",
+        content=digest_value(content),
+        tags=tags,
+        params=params,
+        dataset=dataset,
+        points=lambda: _seed_points(places, run, train, evaluate),
+        files=files,
+        texts=texts,
+    )
+
+
+def _seed_artifacts(
+    places: RunPlaces, run: Seeded, recorded: Mapping[str, str], limit_mb: float
+) -> tuple[tuple[tuple[Path, str], ...], dict[str, str]]:
+    """Predictions and scores; the whole model if it is small enough, else a pointer with its digest."""
+    evaluation, model = places.artifact(run.stage), places.artifact(run.train)
+    files = [(evaluation / "predictions", "predictions"), (evaluation / "scores.json", "")]
+    files += [(model / "epochs.json", ""), (model / "history.parquet", "")]
+    weights = model / "model.safetensors"
+    if weights.is_file() and weights.stat().st_size > limit_mb * 1e6:
+        pointer = {"path": f"registry/runs/{places.spec_name}/artifacts/{run.train}", "sha256": dict(recorded)}
+        return tuple(files), {"model/pointer.json": pretty_json(pointer)}
+    files += [(model / name, f"model/{Path(name).parent.as_posix()}".removesuffix("/.")) for name in sorted(recorded)]
+    unique = [
+        (path, folder) for path, folder in files if path.name not in ("history.parquet", "epochs.json") or not folder
+    ]
+    return tuple(unique), {}
+
+
+def _seed_points(places: RunPlaces, run: Seeded, train: Mapping[str, Any], evaluate: Mapping[str, Any]) -> list[Point]:
+    artifact = places.artifact(run.train)
+    points: list[Point] = [(key, float(value), 0) for key, value in evaluate["scores"].items()]
+    for epoch in read_epochs(artifact):
+        points += [(f"epoch/dev/{key}", value, epoch.number) for key, value in epoch.scores.items()]
+        points.append(("epoch/dev/mean", epoch.mean, epoch.number))
+    points += _history_points(artifact)
+    points += [
+        (f"fact/{key}", float(value), 0) for key, value in train["facts"].items() if isinstance(value, int | float)
+    ]
+    points += [(f"speed/{key}", value, 0) for key, value in _timings(places.timing(run.train)).items()]
+    return [point for point in points if math.isfinite(point[1])]
+
+
+def _history_points(artifact: Path) -> list[Point]:
+    """Per update: loss and weight of each task (mean over its batches), and what all tasks share, once."""
+    tasks, columns = read_history(artifact)
+    updates = columns["update"]
+    sums: dict[tuple[str, int], list[float]] = {}
+    for name, column in columns.items():
+        if name in ("update", "epoch"):
+            continue
+        own = name in ("loss", "weight")
+        title = name if own else f"{name[:2]}/{name[3:]}" if name.startswith("lr_") else f"train/{name}"
+        for task, update, value in zip(tasks, updates, column, strict=True):
+            sums.setdefault((f"{title}/{task}" if own else title, int(update)), []).append(float(value))
+    return [(name, sum(values) / len(values), update) for (name, update), values in sums.items()]
+
+
+def _timings(path: Path) -> dict[str, float]:
+    """Seconds and tokens per second, if this machine computed the stage; a restored stage has none."""
+    try:
+        raw = json.loads(path.read_bytes())
+        return {str(key): float(value) for key, value in raw.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _model_item(plan: Plan, variant: Variant, children: list[Item], records: list[Mapping[str, Any]]) -> Item:
+    """The mean bears the score's own name, so that models and seeds share their columns."""
+    points: list[Point] = []
+    for key, values in aggregate([record["scores"] for record in records]).items():
+        points.append((key, values["mean"], 0))
+        points.append((f"{key}_n", float(values["n"]), 0))
+        if values["std"] is not None:
+            points.append((f"{key}_std", values["std"], 0))
+    tags = {**_common(plan, "model"), **_model_tags(variant)}
+    tags["mtlspec.seeds"] = ", ".join(child.tags["mtlspec.seed"] for child in children)
+    shared = set(children[0].params.items()).intersection(*(child.params.items() for child in children))
+    return Item(
+        key=f"{plan.spec}/{variant.slug}",
+        level="model",
+        name=variant.label,
+        parent=None,
+        content=digest_value([FORMAT, points, tags]),
+        tags=tags,
+        params=dict(sorted(shared)),
+        dataset=children[0].dataset,
+        points=lambda: points,
+    )
+
+
+def _report_item(plan: Plan, places: RunPlaces, report: str, done: Mapping[str, Mapping[str, Any]]) -> Item:
+    analyses = [stage.name for stage in plan.stages if stage.kind == "analyse" and stage.name in done]
+    tags = {**_common(plan, "report"), "mtlspec.model": "report", "mtlspec.stage_id": plan.stage(report).id}
+    content = [FORMAT, {name: done[name]["artifact"] for name in (report, *analyses)}, tags]
+    return Item(
+        key=f"{plan.spec}/report",
+        level="report",
+        name=f"report of {plan.spec}",
+        parent=None,
+        content=digest_value(content),
+        tags=tags,
+        params={},
+        dataset=_dataset(plan, done),
+        points=list,
+        files=((places.artifact(report), "report"), *((places.artifact(name), name) for name in analyses)),
+        texts={"plan.json": plan.text()},
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,65 @@
+"""The outbox: what has still to be mirrored, kept on disk until the server has it.
+
+Items are derived from records, so an outbox that is lost costs nothing: publishing again finds what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtlspec.io.digest import digest_value
+from mtlspec.io.project import Project
+from mtlspec.io.write import write_json
+from mtlspec.track.items import Item
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """The pending and the delivered items of one spec."""
+
+    project: Project
+    spec: str
+
+    @property
+    def pending_file(self) -> Path:
+        return self.project.tracking / "outbox" / f"{self.spec}.json"
+
+    @property
+    def delivered_file(self) -> Path:
+        return self.project.tracking / "delivered" / f"{self.spec}.json"
+
+    def pending(self) -> tuple[str, ...]:
+        """Keys of the items that wait."""
+        return tuple(_read(self.pending_file).get("items", ()))
+
+    def wait(self, uri: str, keys: Sequence[str], reason: str) -> None:
+        write_json(self.pending_file, {"uri": uri, "items": list(keys), "reason": reason})
+
+    def deliver(self, uri: str, items: Sequence[Item], extra: str) -> None:
+        """Everything is at `uri`; `extra` is whatever else was sent, such as the preset view."""
+        write_json(self.delivered_file, {"uri": uri, "digest": _digest(items, extra)})
+        self.pending_file.unlink(missing_ok=True)
+
+    def delivered(self, uri: str, items: Sequence[Item], extra: str) -> bool:
+        return bool(_read(self.delivered_file) == {"uri": uri, "digest": _digest(items, extra)})
+
+
+def waiting(project: Project) -> tuple[str, ...]:
+    """Specs that have something in their outbox."""
+    return tuple(sorted(path.stem for path in (project.tracking / "outbox").glob("*.json")))
+
+
+def _digest(items: Sequence[Item], extra: str) -> str:
+    return digest_value([[(item.key, item.content) for item in items], extra])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
