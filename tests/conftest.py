@@ -1,0 +1,21 @@
+"""What tests share: one thread, a small random encoder, and prepared toy data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import toy
+
+
+@pytest.fixture(scope="session")
+def toy_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder artifact: WordPiece and a random BERT of 2 layers, width 32."""
+    return toy.write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="session")
+def toy_prepared(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Path:
+    """A prepared directory with the layers `pos` and `ner`: 120, 30 and 30 sentences."""
+    splits = {"train": toy.corpus(1, 120), "dev": toy.corpus(2, 30), "test": toy.corpus(3, 30)}
+    return toy.write_prepared(tmp_path_factory.mktemp("prepared"), toy_encoder, splits)
