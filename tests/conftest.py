@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import toy
+
+from tests import toy
 
 
 @pytest.fixture(scope="session")

@@ -106,6 +106,7 @@ def write_prepared(directory: Path, encoder: Path, splits: dict[str, Sequence[Se
 TASKS: dict[str, dict[str, Any]] = {
     "pos": {"type": "tagging", "layer": "pos", "decoder": {"type": "linear"}},
     "ner": {"type": "tagging", "layer": "ner", "decoder": {"type": "crf"}},
+    "names": {"type": "tagging", "layer": "ner", "decoder": {"type": "linear"}},
 }
 
 
