@@ -125,7 +125,8 @@ def length_limit(model: nn.Module, config: Any) -> int | None:
 def config_values(config: Any) -> dict[str, Any]:
     """The config as JSON that says nothing about where it was read."""
     values: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))
-    values.pop("_name_or_path", None)
+    for key in ("_name_or_path", "transformers_version"):
+        values.pop(key, None)
     return values
 
 

@@ -1,12 +1,134 @@
-"""An encoder made here: WordPiece and a BERT trained on the experiment's own text."""
+"""An encoder made here: WordPiece and a BERT trained on the experiment's own text.
+
+Only the words of the training split are learnt from; the development split measures.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
 
 from mtlspec.spec.families import SourceOptions
+
+if TYPE_CHECKING:
+    from mtlspec.data.tokenizer import WordTokenizer
+    from mtlspec.model.encoder.pretraining import Text
+    from mtlspec.model.encoder.request import Request
+
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Options(SourceOptions):
     learns_from_data: ClassVar[bool] = True
     type: Literal["pretrain"]
+    layers: Positive = 4
+    heads: Positive = 8
+    width: Positive = 128
+    feed_forward: Positive = 512
+    positions: Annotated[int, Field(ge=8)] = Field(default=256, description="Longest input in sub-tokens.")
+    dropout: Share = Field(default=0.1, description="Of the encoder when tasks are trained; pre-training uses none.")
+    vocabulary: Annotated[int, Field(ge=32)] = Field(default=2000, description="Most WordPiece entries.")
+    min_frequency: Positive = Field(default=2, description="How often a piece must occur to enter the vocabulary.")
+    lowercase: bool = False
+    epochs: Positive = 10
+    sentences: Positive = Field(default=32, description="Sentences a batch.")
+    tokens: Positive = Field(default=3200, description="Padded sub-tokens a batch.")
+    mask: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.2, description="Share of sub-tokens to predict.")
+    lr: Annotated[float, Field(gt=0)] = 1e-3
+    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    clip: Annotated[float, Field(gt=0)] = 1.0
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+
+    @model_validator(mode="after")
+    def _heads_divide_the_width(self) -> Options:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
+        return self
+
+
+def fetch(options: Options, request: Request) -> dict[str, Any]:
+    """Train the tokenizer and the model; facts: sizes, learning curve, scores on masked words of the dev split."""
+    import torch
+
+    from mtlspec.model.encoder.pretraining import Schedule, masked_scores, pretrain
+
+    tokenizer, texts = _read_texts(options, request)
+    torch.manual_seed(options.seed)
+    model = _build(options, tokenizer.vocabulary_size, tokenizer.specials.pad).to(request.device)
+    schedule = Schedule(
+        **options.model_dump(
+            include={"epochs", "sentences", "tokens", "lr", "warmup", "weight_decay", "clip", "mask", "seed"}
+        )
+    )
+    curve = pretrain(model, texts["train"], tokenizer.specials, schedule, request.progress)
+    dev = masked_scores(model, texts["dev"], tokenizer.specials, schedule)
+    _save(model, options, request)
+    return {
+        "parameters": sum(p.numel() for p in model.bert.parameters()),
+        "vocabulary": tokenizer.vocabulary_size,
+        "pieces": {split: len(text.pieces) for split, text in texts.items()},
+        "curve": curve,
+        "dev": dev,
+    }
+
+
+def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict[str, Text]]:
+    """Learn the tokenizer from the training words, save it, and read the texts through it."""
+    from mtlspec.data.corpus import read_split
+    from mtlspec.data.escapes import unescape
+    from mtlspec.data.tokenizer import WordTokenizer
+    from mtlspec.errors import EncoderError
+    from mtlspec.model.encoder.pretraining import Text
+    from mtlspec.model.encoder.wordpiece import save_tokenizer, train_wordpiece
+
+    if request.data_card is None or "data" not in request.inputs:
+        raise EncoderError("E320", f"encoder '{request.name}' learns from data, but was given none")
+    root = request.inputs["data"]
+    train = [sentence.words for sentence in read_split(request.data_card, root, "train")]
+    dev = [sentence.words for sentence in read_split(request.data_card, root, "dev")]
+    words = (unescape(word) for sentence in train for word in sentence)
+    trained = train_wordpiece(words, options.vocabulary, options.min_frequency, options.lowercase)
+    save_tokenizer(trained, request.out, options.positions, options.lowercase)
+    tokenizer = WordTokenizer.load(request.out)
+    table = tokenizer.pieces({word for sentence in (*train, *dev) for word in sentence})
+    texts = {
+        split: Text.of([[p for w in words for p in table[w]] for words in sentences], options.positions - 2)
+        for split, sentences in (("train", train), ("dev", dev))
+    }
+    return tokenizer, texts
+
+
+def _build(options: Options, vocabulary: int, pad: int) -> Any:
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=options.width,
+        num_hidden_layers=options.layers,
+        num_attention_heads=options.heads,
+        intermediate_size=options.feed_forward,
+        max_position_embeddings=options.positions,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=pad,
+    )
+    return BertForMaskedLM(config)
+
+
+def _save(model: Any, options: Options, request: Request) -> None:
+    """Weights with the language-model head (plain encoders leave it out), and the config of later training."""
+    from safetensors.torch import save
+
+    from mtlspec.io.write import write_bytes, write_json
+    from mtlspec.model.encoder.loading import config_values
+
+    tied = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+    weights = {name: t.detach().cpu().contiguous() for name, t in model.state_dict().items() if name not in tied}
+    write_bytes(request.out / "model.safetensors", save(weights, metadata={"format": "pt"}))
+    model.config.hidden_dropout_prob = options.dropout
+    model.config.attention_probs_dropout_prob = options.dropout
+    model.config.architectures = [type(model).__name__]
+    write_json(request.out / "config.json", config_values(model.config))

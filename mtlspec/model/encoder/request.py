@@ -1,0 +1,24 @@
+"""What an encoder source is asked for: fill a directory with config, weights and tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtlspec.spec.cards import DataCard
+
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The sources' `fetch(options, request)` write below `out` and return facts for the record."""
+
+    name: str  # of the card
+    out: Path
+    project_root: Path
+    inputs: Mapping[str, Path]  # role -> artifact: `data` for sources that learn from it
+    data_card: DataCard | None  # what those data are
+    device: str
+    progress: Callable[[int, int, str], None]  # (done, total, what)
