@@ -28,6 +28,7 @@ _STYLE: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],  # comes with matplotlib, so widths are the same everywhere
     "font.size": 10,
     "text.color": INK,
+    "axes.facecolor": "none",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlesize": 11,

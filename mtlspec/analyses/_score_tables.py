@@ -76,7 +76,7 @@ def scores_table(matrix: Matrix) -> Table:
     """Rows are models by group, columns tasks: mean ± std over seeds."""
     sections = tuple(
         (
-            group,
+            "",  # the rows name their group themselves
             tuple(
                 (
                     Cell(variant.label, variant.label, source=_source(variant)),

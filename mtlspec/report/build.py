@@ -28,12 +28,13 @@ def build_report(
     drawn = draw_curves(content.models, content.metrics, inputs, figures)
     curves = {task: tuple((figure, figures / figure.name) for figure in items) for task, items in drawn.items()}
     progress(2, 3, "writing the page")
-    for section in content.sections:
+    for section in content.sections:  # each in a folder of its own: two analyses may both have a table `scores`
         for table in section.tables:
-            table.write(out / "tables")
+            table.write(out / "tables" / section.anchor)
         for figure, source in section.figures:
             for suffix in ("svg", "png"):
-                write_bytes(figures / f"{figure.name}.{suffix}", source.with_suffix(f".{suffix}").read_bytes())
+                data = source.with_suffix(f".{suffix}").read_bytes()
+                write_bytes(figures / section.anchor / f"{figure.name}.{suffix}", data)
     for table in (content.training, *content.statistics):
         table.write(out / "tables")
     write_text(out / "report.html", html(content, curves))

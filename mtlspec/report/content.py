@@ -79,7 +79,7 @@ def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
 def _analysis_section(name: str, findings: Findings, directory: Path) -> Section:
     figures = tuple((figure, directory / "figures" / figure.name) for figure in findings.figures)
     title = findings.title if name == findings.title.lower() else f"{findings.title}: {name}"
-    return Section(f"analysis-{name}", title, findings.summary, findings.tables, figures)
+    return Section(name, title, findings.summary, findings.tables, figures)
 
 
 def _plain_scores(models: tuple[Variant, ...], evaluations: Mapping[str, Evaluation]) -> Section:

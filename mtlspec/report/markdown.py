@@ -21,7 +21,7 @@ def markdown(content: Content, curves: Curves) -> str:
         for table in section.tables:
             blocks += [f"### {escape(table.title)}", table_text(table), escape(table.caption)]
         for figure, path in section.figures:
-            blocks.append(_image(path.name, figure.title))
+            blocks.append(_image(f"{section.anchor}/{path.name}", figure.title))
     blocks.append("## Learning curves")
     blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]

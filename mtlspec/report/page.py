@@ -24,7 +24,7 @@ def html(content: Content, curves: Curves) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     # Our own files are the only markup that is not escaped; everything a spec or a corpus says is.
-    environment.globals["svg"] = lambda path, title: Markup(inline_svg(Path(f"{path}.svg"), title))  # noqa: S704
+    environment.globals["svg"] = lambda path, title, prefix: Markup(inline_svg(Path(f"{path}.svg"), title, prefix))  # noqa: S704
     return environment.get_template("page.html").render(
         content=content,
         chapters=chapters(content),
@@ -45,7 +45,7 @@ def chapters(content: Content) -> list[tuple[str, str]]:
     """(anchor, title) of every section, in order."""
     return [
         ("summary", "Summary"),
-        *((section.anchor, section.title) for section in content.sections),
+        *((f"analysis-{section.anchor}", section.title) for section in content.sections),
         ("curves", "Learning curves"),
         ("models", "What ran"),
         ("data", "Data"),

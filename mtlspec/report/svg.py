@@ -8,17 +8,17 @@ from pathlib import Path
 from mtlspec.analyses._figures import INK
 
 
-def inline_svg(path: Path, title: str) -> str:
+def inline_svg(path: Path, title: str, prefix: str) -> str:
     """The `<svg>` element of a figure that `mtlspec.analyses._figures` drew.
 
-    Its ink becomes the page's text colour, so that it is readable in light and dark; ids get the figure's name in
-    front, because several figures share one page.
+    Its ink becomes the page's text colour, so that it is readable in light and dark; ids get a
+    name in front, because several figures share one page.
     """
     text = path.read_text(encoding="utf-8")
     svg = text[text.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = svg.replace(INK, "currentColor")
-    name = path.stem
+    name = f"{prefix}-{path.stem}"
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', svg)

@@ -38,6 +38,7 @@ class Item:
     points: Callable[[], list[Point]]  # read only when they are sent
     files: tuple[tuple[Path, str], ...] = ()  # file or directory -> folder of the run
     texts: Mapping[str, str] | None = None  # path in the run -> content
+    headline: tuple[str, ...] = ()  # the scores that matter most: those a table of models shows
 
 
 def items(plan: Plan, places: RunPlaces) -> tuple[Item, ...]:
@@ -49,7 +50,8 @@ def items(plan: Plan, places: RunPlaces) -> tuple[Item, ...]:
         finished = [run for run in variant.runs if run.stage in done and run.train in done]
         if finished:
             children = [_seed_item(plan, places, variant, run, done) for run in finished]
-            result += [_model_item(plan, variant, children, [done[run.stage] for run in finished]), *children]
+            main = _main_scores(places.artifact(finished[0].stage))
+            result += [_model_item(plan, variant, children, [done[run.stage] for run in finished], main), *children]
     report = next(stage.name for stage in plan.stages if stage.kind == "report")
     if report in done:
         result.append(_report_item(plan, places, report, done))
@@ -163,14 +165,28 @@ def _timings(path: Path) -> dict[str, float]:
         return {}
 
 
-def _model_item(plan: Plan, variant: Variant, children: list[Item], records: list[Mapping[str, Any]]) -> Item:
-    """The mean bears the score's own name, so that models and seeds share their columns."""
+def _main_scores(evaluation: Path) -> tuple[str, ...]:
+    """The main test score of each task; empty if the artifact is not here (only in DVC's cache)."""
+    try:
+        scores = json.loads((evaluation / "scores.json").read_bytes())
+        return tuple(f"test/{task}/{about['main']}" for task, about in scores.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+def _model_item(
+    plan: Plan, variant: Variant, children: list[Item], records: list[Mapping[str, Any]], main: tuple[str, ...]
+) -> Item:
+    """The mean bears the score's own name, so that models and seeds share their columns.
+
+    Four decimals: MLflow's table shows no more without cutting them, and the record has them all.
+    """
     points: list[Point] = []
     for key, values in aggregate([record["scores"] for record in records]).items():
-        points.append((key, values["mean"], 0))
+        points.append((key, round(values["mean"], 4), 0))
         points.append((f"{key}_n", float(values["n"]), 0))
         if values["std"] is not None:
-            points.append((f"{key}_std", values["std"], 0))
+            points.append((f"{key}_std", round(values["std"], 4), 0))
     tags = {**_common(plan, "model"), **_model_tags(variant)}
     tags["mtlspec.seeds"] = ", ".join(child.tags["mtlspec.seed"] for child in children)
     shared = set(children[0].params.items()).intersection(*(child.params.items() for child in children))
@@ -184,6 +200,7 @@ def _model_item(plan: Plan, variant: Variant, children: list[Item], records: lis
         params=dict(sorted(shared)),
         dataset=children[0].dataset,
         points=lambda: points,
+        headline=main,
     )
 
 

@@ -62,7 +62,7 @@ def publish(project: Project, spec_name: str, *, uri: str | None = None, quick: 
         raise SetupError("E621", f"'{spec_name}' has not been run", places.plan, f"`mtlspec run {spec_name}` first")
     plan = Plan.model_validate_json(places.plan.read_bytes())
     wanted = items(plan, places)
-    view = view_state(plan, wanted)
+    view = view_state(wanted)
     outbox = Outbox(project, spec_name)
     store_exists = not is_local(project, target) or (project.tracking / "mlflow.db").is_file()
     if quick and store_exists and outbox.delivered(target, wanted, view):
@@ -128,6 +128,7 @@ class _Mirror:
             ids[item.key] = self._create(item, ids.get(item.parent or ""), now - 1000 * position)
             (self.report.created if run is None else self.report.updated).append(item.name)
         self.client.set_experiment_tag(self.experiment, f"mlflow.sharedViewState.{VIEW_KEY}", view)
+        self.client.set_experiment_tag(self.experiment, "mlflow.experimentKind", "custom_model_development")
 
     def _present(self, wanted: Sequence[Item]) -> dict[str, Run]:
         """Our runs by key; those that no item wants any more are removed, however they ended."""

@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mtlspec.io.digest import canonical_json, digest_value
-from mtlspec.plan.types import Plan
 from mtlspec.track.items import Item
 
 VIEW_KEY = digest_value("mtlspec: models with mean scores")[:16]
 MODELS_ONLY = "tags.`mtlspec.level` = 'model'"
 
 
-def view_state(plan: Plan, items: Sequence[Item]) -> str:
-    """JSON for the tag `mlflow.sharedViewState.<VIEW_KEY>`."""
-    del plan
-    scores = sorted({name for item in items if item.level == "model" for name, _, _ in item.points()})
-    test = [name for name in scores if name.startswith("test/") and not name.endswith(("_n", "_std"))]
-    main = ["test/mean", *(name for name in test if name != "test/mean")]
-    columns = [column for name in main if name in scores for column in (name, f"{name}_std") if column in scores]
+def view_state(items: Sequence[Item]) -> str:
+    """JSON for the tag `mlflow.sharedViewState.<VIEW_KEY>`: the main test score of every task, and their mean."""
+    models = [item for item in items if item.level == "model"]
+    sent = {name for item in models for name, _, _ in item.points()}
+    main = dict.fromkeys([*(name for item in models for name in item.headline), "test/mean"])
+    columns = [f"metrics.`{column}`" for name in main for column in (name, f"{name}_std") if column in sent]
     state = {
         "searchFilter": MODELS_ONLY,
         "orderByKey": "attributes.start_time",
         "orderByAsc": False,
-        "lifecycleFilter": "ACTIVE",
+        "lifecycleFilter": "Active",
         "startTime": "ALL",
         "datasetsFilter": [],
         "modelVersionFilter": "All Runs",
-        "selectedColumns": [*(f"metrics.`{name}`" for name in columns), "tags.`mtlspec.seeds`"],
+        "selectedColumns": [*columns, "tags.`mtlspec.seeds`"],
+        "columnOrder": columns,
+        "columnWidths": dict.fromkeys(columns, 145),
         "runsExpanded": {},
         "runsPinned": [],
         "runsHidden": [],

@@ -1,0 +1,47 @@
+"""`mtlspec publish`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+EXAMPLES = (
+    "mtlspec publish stem_cell",
+    "mtlspec publish",
+    "MLFLOW_TRACKING_URI=http://mlflow.example:5000 mtlspec publish stem_cell",
+)
+
+
+def command(
+    specs: Annotated[
+        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names; default: all that wait.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> int:
+    """Mirror finished runs to MLflow: the project's own store, or the server that MLFLOW_TRACKING_URI names.
+
+    Publishing again sends only what changed. What a server does not take stays in the outbox and is sent the next time;
+    exit code 1 says that something is still pending.
+    """
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+    from mtlspec.track.mlflow import publish
+    from mtlspec.track.outbox import waiting
+
+    project = Project.find()
+    reports = [publish(project, name) for name in specs or waiting(project)]
+    if json_:
+        console.say_json([asdict(report) for report in reports])
+    else:
+        for report in reports:
+            done = f"{len(report.created)} new, {len(report.updated)} changed, {len(report.unchanged)} as before"
+            removed = f", {len(report.removed)} removed" if report.removed else ""
+            pending = f", {len(report.pending)} pending" if report.pending else ""
+            console.say(f"{report.spec}: {done}{removed}{pending}")
+            if report.warning:
+                console.note(f"warning: {report.warning}")
+        if not reports:
+            console.say("nothing waits to be published")
+    return 1 if any(report.pending for report in reports) else 0

@@ -1,0 +1,175 @@
+"""`mtlspec registry`: the records of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from mtlspec.io.project import Project
+    from mtlspec.track.compare import RecordDiff, Staleness
+
+app = typer.Typer(help="The records of runs: list, show, compare.", no_args_is_help=True)
+EXAMPLES = (
+    "mtlspec registry list",
+    "mtlspec registry show stem_cell",
+    "mtlspec registry diff stem_cell stem_cell_crf",
+    "mtlspec registry diff stem_cell older/record.json --json",
+)
+Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
+
+
+@app.command("list")
+def list_(json_: Json = False) -> None:
+    """All records, and whether running again would compute anything."""
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+    from mtlspec.track.registry import overview, records
+
+    project = Project.find()
+    rows = []
+    for record in records(project):
+        stale = _staleness(project, record)
+        rows.append({**overview(record), "stale": None if stale is None else stale.stale})
+    if json_:
+        console.say_json(rows)
+        return
+    if not rows:
+        console.say("the registry has no records yet; `mtlspec run` writes them")
+        return
+    console.say_table(
+        ("spec", "state", "models", "stages", "digest", "mean test score"),
+        [
+            (row["spec"], _state(row), str(row["models"]), str(row["stages"]), row["digest"][:12], _scores(row["test"]))
+            for row in rows
+        ],
+    )
+
+
+@app.command()
+def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")], json_: Json = False) -> None:
+    """One record: what went in, what came out, and whether it is stale."""
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+    from mtlspec.track.registry import find_record
+
+    project = Project.find()
+    record = find_record(project, spec)
+    if json_:
+        console.say_json(record)
+        return
+    console.say(f"{record['spec']['name']}  spec {record['spec']['digest'][:12]}  plan {record['plan'][:12]}")
+    for part in ("data", "encoder"):
+        for name, digest in record[part]["artifacts"].items():
+            console.say(f"{part:12} {name}  {digest[:12]}")
+    console.say(f"{'code':12} {len(record['code']['files'])} files in {len(record['code']['units'])} units")
+    for label, environment in record["environments"].items():
+        cpu = environment.get("cpu", {}).get("model", "unknown CPU")
+        console.say(
+            f"{'environment':12} {label}  {environment.get('python', '?')}, {environment.get('machine', '?')}, {cpu}"
+        )
+    keys = sorted({key for model in record["models"] for key in model["scores"] if key.startswith("test/")})
+    console.say_table(
+        ("model", "seeds", *(key.removeprefix("test/") for key in keys)),
+        [
+            (model["label"], str(len(model["runs"])), *(_score(model["scores"].get(key)) for key in keys))
+            for model in record["models"]
+        ],
+        title="test scores, mean ± std over seeds",
+    )
+    _show_staleness(_staleness(project, record), record)
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")],
+    b: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")],
+    json_: Json = False,
+) -> int:
+    """Two records side by side: spec, data, code, environment, scores and artifacts. Exit code 1 if they differ."""
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+    from mtlspec.track.compare import diff as compare
+    from mtlspec.track.registry import find_record
+
+    project = Project.find()
+    found = compare(find_record(project, a), find_record(project, b))
+    if json_:
+        console.say_json(found.as_json())
+    else:
+        _show_diff(found, a, b)
+    return 0 if found.identical else 1
+
+
+def _show_diff(found: RecordDiff, a: str, b: str) -> None:
+    from mtlspec.cli import console
+
+    for change in found.changes:
+        console.say(str(change))
+    test = [row for row in found.scores if row.score.startswith("test/")]
+    if test:
+        rows = [
+            (row.model, row.score.removeprefix("test/"), *map(_number, (row.a, row.b, row.difference))) for row in test
+        ]
+        console.say_table(("model", "score", a, b, "difference"), rows)
+    for names, what in (
+        (found.different, "artifacts differ"),
+        (found.only_a, f"stages only in {a}"),
+        (found.only_b, f"stages only in {b}"),
+    ):
+        if names:
+            console.say(f"{len(names)} {what}: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}")
+    console.say(f"{len(found.equal)} artifacts have the same bytes")
+
+
+def _staleness(project: Project, record: dict[str, Any]) -> Staleness | None:
+    """None if the plan cannot be made today: no spec file of that name, or one with errors."""
+    from mtlspec.cli.specs import find_spec
+    from mtlspec.errors import MtlspecError
+    from mtlspec.plan.build import build_plan
+    from mtlspec.spec.load import load_spec
+    from mtlspec.track.compare import staleness
+
+    try:
+        loaded = load_spec(find_spec(record["spec"]["name"], project), project)
+    except MtlspecError:
+        return None
+    return staleness(record, build_plan(loaded))
+
+
+def _show_staleness(stale: Staleness | None, record: dict[str, Any]) -> None:
+    from mtlspec.cli import console
+
+    if record["missing"]:
+        console.say(f"incomplete: {len(record['missing'])} stages have not run: {', '.join(record['missing'][:8])}")
+    if stale is None:
+        console.say("its spec is not in specs/ any more, or has errors: `mtlspec check` says which")
+    elif not stale.stale:
+        console.say("up to date: spec, data cards, code and packages are those of the record")
+    else:
+        console.say(f"stale: {len(stale.stages)} stages would run again")
+        for reason in stale.reasons[:20]:
+            console.say(f"  {reason}")
+        if len(stale.reasons) > 20:
+            console.say(f"  and {len(stale.reasons) - 20} more")
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["missing"]:
+        return "incomplete"
+    return {None: "no spec", True: "stale", False: "current"}[row["stale"]]
+
+
+def _scores(groups: dict[str, float]) -> str:
+    return ", ".join(f"{group} {value:.2f}" for group, value in groups.items())
+
+
+def _score(values: dict[str, Any] | None) -> str:
+    if values is None:
+        return ""
+    return f"{values['mean']:.2f}" + ("" if values["std"] is None else f" ± {values['std']:.2f}")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -1,0 +1,46 @@
+"""`mtlspec report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from mtlspec.errors import SetupError
+
+EXAMPLES = (
+    "mtlspec report stem_cell",
+    "mtlspec report stem_cell --open",
+    "mtlspec report stem_cell --format md | less",
+)
+
+
+def command(
+    spec: Annotated[str, typer.Argument(help="Name of a spec that has been run, or its file.")],
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    format_: Annotated[
+        Literal["path", "md"], typer.Option("--format", help="`path`, or the text as Markdown.")
+    ] = "path",
+) -> None:
+    """Where the report of a run is: one HTML file that needs no network."""
+    import os
+
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+
+    project = Project.find()
+    name = Path(spec).stem if spec.endswith((".yaml", ".yml")) else spec
+    folder = project.run(name).artifact("report")
+    page = folder / "report.html"
+    if not page.is_file():
+        raise SetupError("E622", f"'{name}' has no report yet", page, f"`mtlspec run {name}` makes it")
+    if format_ == "md":
+        typer.echo((folder / "report.md").read_text(encoding="utf-8"), nl=False)
+    else:
+        console.say(os.path.relpath(page))
+    if open_:
+        import webbrowser
+
+        if not webbrowser.open(page.as_uri()):
+            console.note(f"no browser was found; open {page.as_uri()}")

@@ -1,0 +1,104 @@
+"""MLflow's own web server, as a child that ends with us however we end.
+
+`python -m mtlspec.track.webserver COMMAND...` is the keeper between us and the server: it runs the command in a process
+group of its own and ends the group when its standard input closes, which the kernel does for us even after a kill -9.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from mtlspec.errors import SetupError
+from mtlspec.io.project import Project
+from mtlspec.track.server import configure, local_uri
+
+_PATIENCE = 60.0
+
+
+def serve(project: Project, host: str, port: int, ready: Callable[[], None]) -> int:
+    """Run until Ctrl-C or until the server ends; `ready` is called once it answers."""
+    check_free(host, port)
+    configure()
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}  # a third of the memory
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", local_uri(project)]
+    command += ["--host", host, "--port", str(port), "--workers", "1"]
+    keeper = [sys.executable, "-m", "mtlspec.track.webserver", *command]
+    with tempfile.TemporaryFile() as log:
+        server = subprocess.Popen(
+            keeper,
+            cwd=project.root,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            _wait_until_ready(server, host, port, log)
+            ready()
+            return 1 if server.wait() else 0
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            assert server.stdin is not None
+            server.stdin.close()
+            server.wait()
+
+
+def check_free(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            raise SetupError("E625", f"port {port} is in use", None, f"try `--port {port + 1}`") from None
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], host: str, port: int, log: IO[bytes]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise SetupError("E626", "MLflow's server ended at once", None, _last_line(log))
+        try:
+            with socket.create_connection((host, port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise SetupError("E627", f"MLflow's server did not answer within {_PATIENCE:.0f} s", None, _last_line(log))
+
+
+def _last_line(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def keep(command: Sequence[str]) -> int:
+    """Run the command until it ends, or end it and its children when standard input closes."""
+    # A handler, not SIG_IGN: the server must not inherit that it is to ignore the signal.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+    def watch() -> None:
+        sys.stdin.buffer.read()
+        os.killpg(os.getpgrp(), signal.SIGTERM)
+        try:
+            server.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return server.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(keep(sys.argv[1:]))
