@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from mtlspec.data import layers
+from mtlspec.data.labels import kind_of, labels
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError, Place
@@ -78,7 +79,7 @@ def layer_kinds(sentences: Sequence[Sentence]) -> dict[str, LayerKind]:
     kinds: dict[str, LayerKind | None] = {}
     for sentence in sentences:
         for name, value in sentence.layers.items():
-            kinds[name] = kinds.get(name) or layers.kind_of(value)
+            kinds[name] = kinds.get(name) or kind_of(value)
     return {name: kind or "srl" for name, kind in kinds.items()}
 
 
@@ -115,7 +116,7 @@ def _layer(sentence: Sentence, name: str) -> Any:
 def _counting(sentences: Iterable[Sentence], counts: Mapping[str, Counter[str]]) -> Iterator[Sentence]:
     for sentence in sentences:
         for name, counter in counts.items():
-            counter.update(layers.labels(_layer(sentence, name)))
+            counter.update(labels(_layer(sentence, name)))
         yield sentence
 
 

@@ -1,12 +1,22 @@
-"""A small English with five consistent layers, from a grammar and a seed."""
+"""A small English with five consistent layers, from a grammar and a seed.
+
+Every sentence is one tree from which the phrases, tags, entities, dependencies and frames are read, so the layers
+cannot disagree. Some words are held out of training, no sentence is repeated, and the files are in the formats of real
+corpora.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mtlspec.data.sentence import Sentence
 from mtlspec.spec.families import GeneratorOptions
+
+SHORTEST, LONGEST = 4, 30
 
 
 class Options(GeneratorOptions):
@@ -15,3 +25,38 @@ class Options(GeneratorOptions):
     train: Annotated[int, Field(ge=1)] = 3000
     dev: Annotated[int, Field(ge=1)] = 500
     test: Annotated[int, Field(ge=1)] = 500
+
+
+def generate(options: Options, out: Path) -> None:
+    """Write `<split>.conllu`, `<split>.trees` and `<split>.conll12` for every split."""
+    from mtlspec.data import writers
+    from mtlspec.io.write import write_text
+
+    for split, sentences in corpus(options):
+        write_text(out / f"{split}.conllu", writers.conllu(sentences))
+        write_text(out / f"{split}.trees", writers.brackets(sentences))
+        write_text(out / f"{split}.conll12", writers.conll2012(sentences, f"english_mini/{split}"))
+
+
+def corpus(options: Options) -> Iterator[tuple[str, list[Sentence]]]:
+    """The splits; a later one has no sentence of an earlier one."""
+    seen: set[tuple[str, ...]] = set()
+    for split, size in (("train", options.train), ("dev", options.dev), ("test", options.test)):
+        yield split, _sentences(options.seed, split, size, seen)
+
+
+def _sentences(seed: int, split: str, size: int, seen: set[tuple[str, ...]]) -> list[Sentence]:
+    from mtlspec.data.generators._clauses import compose
+    from mtlspec.data.generators._dice import Dice
+    from mtlspec.data.generators._tree import sentence
+    from mtlspec.data.generators._verbphrases import Scene
+
+    dice = Dice(seed, split)
+    sentences: list[Sentence] = []
+    while len(sentences) < size:
+        scene = Scene(dice)
+        made = sentence(f"{split}-{len(sentences) + 1}", compose(scene), scene.drafts)
+        if SHORTEST <= len(made.words) <= LONGEST and made.words not in seen:
+            seen.add(made.words)
+            sentences.append(made)
+    return sentences

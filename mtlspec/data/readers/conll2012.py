@@ -13,7 +13,8 @@ from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
 _BEFORE = 11  # document, part, number, word, tag, parse, lemma, frameset, sense, speaker, entity
-_LINE = {"#begin document", "#end document"}
+_DOCUMENT_LINES = ("#begin document", "#end document")
+_VERB = {"V", "C-V"}  # a predicate of several words has both
 
 
 class Options(ReaderOptions):
@@ -28,7 +29,7 @@ def read(options: Options, path: Path) -> Iterator[Sentence]:
 
 def blocks(options: Options, path: Path) -> Iterator[Block]:
     del options
-    return paragraphs(path, skip=tuple(sorted(_LINE)))
+    return paragraphs(path, skip=_DOCUMENT_LINES)
 
 
 def parse(options: Options, block: Block) -> Sentence:
@@ -82,7 +83,7 @@ def _frames(
     frames = []
     for word, bits in zip(predicates, columns, strict=True):
         roles = _bits.spans(bits, block, range(len(bits)), "role")
-        if not any(start <= word < end for start, end, role in roles if role == "V"):
+        if not any(start <= word < end for start, end, role in roles if role in _VERB):
             raise DataError("E238", f"the roles of '{lemmas[word]}' do not mark it as V", block.place(word))
         frames.append(Frame(word, f"{lemmas[word]}.{senses[word]}", tuple(roles)))
     return tuple(frames)

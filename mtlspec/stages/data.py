@@ -1,0 +1,31 @@
+"""Stage `data`: the corpus files as their card names them, generated or copied, with their digests checked."""
+
+from __future__ import annotations
+
+from mtlspec import kinds
+from mtlspec.data.pins import check_pins, resolve_root
+from mtlspec.io.project import Project
+from mtlspec.io.write import write_bytes
+from mtlspec.spec.cards import DataCard
+from mtlspec.spec.families import GENERATORS
+from mtlspec.stages.context import StageContext, StageResult
+
+
+def run(ctx: StageContext) -> StageResult:
+    """Parameters: `card`. The artifact holds the card's files under their own paths."""
+    card = DataCard.model_validate(ctx.params["card"])
+    project = Project(ctx.project_root)
+    card_file = project.data_cards / f"{card.name}.yaml"
+    if card.generator is not None:
+        ctx.progress(0, 1, f"generating {card.name}")
+        kinds.load(GENERATORS, card.generator.type).generate(card.generator, ctx.out)
+    else:
+        root = resolve_root(card, project)
+        check_pins(card, root, card_file)
+        for number, path in enumerate(card.paths):
+            ctx.progress(number, len(card.paths), f"copying {path}")
+            write_bytes(ctx.out / path, (root / path).read_bytes())
+    if card.generator is None or card.sha256:  # generated files need no pins, but what is pinned must hold
+        check_pins(card, ctx.out, card_file)
+    sizes = {path: (ctx.out / path).stat().st_size for path in card.paths}
+    return StageResult(facts={"files": len(sizes), "bytes": sum(sizes.values())})

@@ -1,0 +1,46 @@
+"""Stage `prepare`: read, check and tokenise the data once for an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from mtlspec.data.corpus import read_split
+from mtlspec.data.prepare import write_prepared
+from mtlspec.data.sentence import Sentence
+from mtlspec.data.statistics import Statistics
+from mtlspec.data.tokenizer import WordTokenizer
+from mtlspec.errors import DataError
+from mtlspec.io.write import write_json
+from mtlspec.spec.cards import DataCard, Split
+from mtlspec.stages.context import StageContext, StageResult
+
+
+def run(ctx: StageContext) -> StageResult:
+    """Parameters: `card`. Inputs: `data` (the files of the card) and `encoder` (its tokenizer)."""
+    card = DataCard.model_validate(ctx.params["card"])
+    statistics = Statistics()
+    dropped: dict[str, list[DataError]] = {split: [] for split in get_args(Split)}
+
+    def stream(number: int, split: Split) -> Iterator[Sentence]:
+        ctx.progress(number, len(dropped), f"preparing {split}")
+        return statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split]))
+
+    splits = {split: stream(number, split) for number, split in enumerate(get_args(Split))}
+    tokenizer = WordTokenizer.load(ctx.inputs["encoder"])
+    sizes = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds)
+    write_json(
+        ctx.out / "dropped.json", {split: [_line(defect) for defect in found] for split, found in dropped.items()}
+    )
+    counts = {split: len(found) for split, found in dropped.items()}
+    facts: dict[str, Any] = {"sentences": sizes, "dropped sentences": counts}
+    write_json(ctx.out / "statistics.json", {**statistics.result(), "dropped sentences": counts})
+    return StageResult(facts=facts)
+
+
+def _line(defect: DataError) -> str:
+    """A defect without the folder it was found in: artifacts hold no paths of a machine."""
+    place = defect.place
+    where = f"{Path(place.file).name}:{place.line}: " if place else ""
+    return f"{where}{defect.code}: {defect.message}"
