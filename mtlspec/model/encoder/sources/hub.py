@@ -1,0 +1,120 @@
+"""An encoder from the Hugging Face hub, pinned to one commit; a copy in a local hub cache is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from mtlspec.spec.cards import Sha256
+from mtlspec.spec.families import SourceOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mtlspec.model.encoder.request import Request
+
+SECONDS = 5.0  # to wait for the hub's first answer
+
+
+class Options(SourceOptions):
+    type: Literal["hub"]
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?$")] = Field(
+        description="Such as `google-bert/bert-base-cased`."
+    )
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] = Field(description="Full commit hash; branches move.")
+    sha256: dict[str, Sha256] = Field(default_factory=dict, description="Digests to check besides, per file.")
+
+
+def fetch(options: Options, request: Request) -> dict[str, Any]:
+    from mtlspec.model.encoder.taking import take
+
+    snapshot = _cached(options, request) or _download(options, request)
+    files = take(snapshot, request.out, options.sha256, all_pinned=False)
+    return {"files": files, "id": options.id, "revision": options.revision}
+
+
+def _caches(request: Request) -> tuple[Path, Path]:
+    """Downloads go to the project's scratch folder; the user's own hub cache is read too, but never changed."""
+    from pathlib import Path
+
+    from huggingface_hub import constants
+
+    return request.project_root / ".mtlspec" / "hub", Path(constants.HF_HUB_CACHE)
+
+
+def _cached(options: Options, request: Request) -> Path | None:
+    from pathlib import Path
+
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import IncompleteSnapshotError, LocalEntryNotFoundError
+
+    from mtlspec.model.encoder.taking import PATTERNS
+
+    for cache in _caches(request):
+        try:
+            found = snapshot_download(
+                options.id,
+                revision=options.revision,
+                cache_dir=cache,
+                local_files_only=True,
+                allow_patterns=list(PATTERNS),
+            )
+        except (LocalEntryNotFoundError, IncompleteSnapshotError):
+            continue
+        return Path(found)
+    return None
+
+
+def _download(options: Options, request: Request) -> Path:
+    from pathlib import Path
+
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    from mtlspec.errors import EncoderError
+    from mtlspec.model.encoder.taking import PATTERNS
+
+    _require_hub(options)
+    request.progress(0, 1, f"downloading {options.id}")
+    silent = are_progress_bars_disabled()
+    disable_progress_bars()
+    try:
+        found = snapshot_download(
+            options.id,
+            revision=options.revision,
+            cache_dir=_caches(request)[0],
+            etag_timeout=SECONDS,
+            allow_patterns=list(PATTERNS),
+        )
+    except Exception as error:  # a missing repository, no access, a broken connection: the library has a class for each
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise EncoderError("E331", f"'{options.id}' cannot be downloaded: {reason}", hint=_hint(options)) from None
+    finally:
+        if not silent:
+            enable_progress_bars()
+    return Path(found)
+
+
+def _require_hub(options: Options) -> None:
+    """One short question first: the library itself would retry an unreachable hub for half a minute."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    from mtlspec.errors import EncoderError
+
+    try:
+        if constants.HF_HUB_OFFLINE:
+            raise ConnectionError("HF_HUB_OFFLINE is set")
+        get_session().head(constants.ENDPOINT, timeout=SECONDS)
+    except Exception as error:  # the HTTP library's own exceptions, which are not ours to know
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise EncoderError(
+            "E332",
+            f"'{options.id}' is in no local hub cache and the hub cannot be reached: {reason}",
+            hint=_hint(options),
+        ) from None
+
+
+def _hint(options: Options) -> str:
+    return f"fetch it where there is network: `hf download {options.id} --revision {options.revision}`"

