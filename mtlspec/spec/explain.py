@@ -33,7 +33,7 @@ def explain(error: ValidationError, model: type[BaseModel], node: Node) -> list[
     found: dict[tuple[Place | None, str], SpecError] = {}
     for item in error.errors(include_url=False):
         spot = locator.find(item["loc"])
-        if spot is not None:
+        if spot is not None and not _is_echo(item, spot, node):
             problem = _translate(item, spot, node)
             found.setdefault((problem.place, problem.message), problem)
     return list(found.values())
@@ -87,6 +87,12 @@ class _Locator:
         if len(meant) != 1:
             return union
         return meant[0] if union.options.index(meant[0]) == names.index(member) else None
+
+
+def _is_echo(item: Any, spot: _Spot, node: Node) -> bool:
+    """A list is called too short when its items are wrong; their own errors say it."""
+    at = node.near(spot.path).value
+    return item["type"] == "too_short" and isinstance(at, list | dict) and len(at) >= item["ctx"]["min_length"]
 
 
 def _translate(item: Any, spot: _Spot, node: Node) -> SpecError:

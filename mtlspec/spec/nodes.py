@@ -112,7 +112,7 @@ def merge(base: Node, over: Node, path: tuple[str, ...] = ()) -> Node:
 
 def _kinds_differ(base: dict[str, Node], over: dict[str, Node]) -> bool:
     ours, theirs = over.get("type"), base.get("type")
-    return ours is not None and theirs is not None and ours.value != theirs.value
+    return ours is not None and theirs is not None and ours.plain() != theirs.plain()
 
 
 def wrap(value: Any, place: Place) -> Node:

@@ -79,25 +79,27 @@ class Sources:
         if not isinstance(extends.value, str) or not extends.value or "\0" in extends.value:
             message = f"`extends` must be the path of a spec, not {show(extends.plain())}"
             raise SpecError("E126", message, extends.place)
-        base = _resolve(path.parent / extends.value, extends.place)
+        base, exists = _follow(path.parent / extends.value, extends.place)
         if not base.is_relative_to(self.project.root):
             raise SpecError("E127", "`extends` leaves the project", extends.place)
-        chain = (*above, _resolve(path, extends.place))
+        chain = (*above, _follow(path, extends.place)[0])
         if base in chain:
             names = " -> ".join(self.project.relative(p) for p in (*chain[chain.index(base) :], base))
             raise SpecError("E128", f"specs extend each other in a circle: {names}", extends.place)
         if len(chain) > MAX_EXTENDS:
             raise SpecError("E129", f"more than {MAX_EXTENDS} specs extend each other", extends.place)
-        if not base.is_file():
+        if not exists:
             known = [p.name for p in base.parent.glob("*.yaml")]
             hint = did_you_mean(base.name, known)
             raise SpecError("E136", f"there is no file '{shorten(extends.value)}'", extends.place, hint)
         return merge(self._extended(base, chain), node.without("extends"))
 
 
-def _resolve(path: Path, place: Place) -> Path:
+def _follow(path: Path, place: Place) -> tuple[Path, bool]:
+    """The real path, without links, and whether a file is there."""
     try:
-        return path.resolve()
+        real = path.resolve()
+        return real, real.is_file()
     except (OSError, RuntimeError):  # a name that is too long, a circle of links
         raise SpecError("E137", "the path cannot be followed", place) from None
 
