@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,7 +120,7 @@ def _unknown_key(spot: _Spot, node: Node) -> SpecError:
     around = node.near(spot.path[:-1])
     present = around.value if isinstance(around.value, dict) else {}
     fields = spot.record.cls.model_fields
-    hint = did_you_mean(key, fields.keys() - present.keys()) or did_you_mean(key, fields)
+    hint = _guess(key, fields.keys() - present.keys()) or did_you_mean(key, fields)
     child = node.near(spot.path)
     return SpecError("E130", f"unknown key '{shorten(key)}'", child.key or child.place, hint)
 
@@ -140,9 +140,14 @@ def _wrong_value(spot: _Spot, node: Node) -> SpecError:
     place = (at.key or at.place) if spot.is_key else at.place
     hint = None
     if isinstance(spot.shape, shapes.Choice) and isinstance(value, str):
-        close = did_you_mean(value, [str(choice) for choice in spot.shape.values])
-        hint = close if close and close.startswith("did") else None
+        hint = _guess(value, [str(choice) for choice in spot.shape.values])
     return SpecError("E135", f"{_subject(spot)} must be {spot.shape.words()}, not {show(value)}", place, hint)
+
+
+def _guess(word: str, known: Iterable[str]) -> str | None:
+    """A hint only if there is a near word; where the list of words is no help."""
+    hint = did_you_mean(word, known)
+    return hint if hint and hint.startswith("did") else None
 
 
 def _subject(spot: _Spot) -> str:

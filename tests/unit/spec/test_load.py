@@ -71,27 +71,26 @@ def test_an_inline_card_may_extend_one_by_name(load: Load) -> None:
 
 
 OVERRIDES = {
-    "train.epochs": "--set train.epochs: error E138: an override is written `key.key=value`",
-    "=3": "--set =3: error E138: an override is written `key.key=value`",
-    "a..b=3": "--set a..b=3: error E138: an override is written `key.key=value`",
-    "train.epochs=": "--set train.epochs=: error E139: the value is missing; write `null` to unset a key",
-    "train.epochs=[": "--set train.epochs=[: error E121: not valid YAML: what begins here is not closed",
-    "train.epochs=&a 1": "--set train.epochs=&a 1: error E110: anchors (`&a`) are not allowed; use `extends`, or say it twice",
-    "seeds.0=3": "--set seeds.0=3: error E138: an override is written `key.key=value`",
-    "seeds.first=3": "--set seeds.first=3: error E140: 'seeds' is a list and has no keys; set it as a whole",
-    "train.epochs.x=3": "--set train.epochs.x=3: error E140: 'train.epochs' is 5 and has no keys; set it as a whole",
-    "train.epochs=x": "--set train.epochs=x: error E135: 'epochs' must be a whole number of at least 1, not the text 'x'",
-    "train.epoch=3": "--set train.epoch=3: error E130: unknown key 'epoch'; known: accumulate, balance",
-    "tasks.pos.layer=x": "--set tasks.pos.layer=x: error E150: the data card 'corpus' has no layer 'x'; known: dep, lemma,",
-    "name=A\udcff": "--set name=A?: error E104: not UTF-8; save the file as UTF-8",
+    "train.epochs": "error E138: an override is written `key.key=value`",
+    "=3": "error E138: an override is written `key.key=value`",
+    "a..b=3": "error E138: an override is written `key.key=value`",
+    "train.epochs=": "error E139: the value is missing; write `null` to unset a key",
+    "train.epochs=[": "error E121: not valid YAML: what begins here is not closed",
+    "train.epochs=&a 1": "error E110: anchors (`&a`) are not allowed; use `extends`, or say it twice",
+    "seeds.0=3": "error E138: an override is written `key.key=value`",
+    "seeds.first=3": "error E140: 'seeds' is a list and has no keys; set it as a whole",
+    "train.epochs.x=3": "error E140: 'train.epochs' is 5 and has no keys; set it as a whole",
+    "train.epochs=x": "error E135: 'epochs' must be a whole number of at least 1, not the text 'x'",
+    "train.epoch=3": "error E130: unknown key 'epoch'; did you mean 'epochs'?",
+    "tasks.pos.layer=x": "error E150: the data card 'corpus' has no layer 'x'; known: dep, lemma, upos, xpos",
+    "name=A\udcff": "error E104: not UTF-8; save the file as UTF-8",
 }
 
 
 @pytest.mark.parametrize("override", OVERRIDES)
 def test_a_wrong_override_is_its_own_place(override: str, complaints: Complaints) -> None:
-    (line,) = complaints(SPEC, override)
-    expected = OVERRIDES[override]
-    assert line.startswith(expected.split("; known")[0])
+    shown = override.replace("\udcff", "?")
+    assert complaints(SPEC, override) == [f"--set {shown}: {OVERRIDES[override]}"]
 
 
 def test_extends_lays_a_spec_on_another(load: Load, project: Project) -> None:

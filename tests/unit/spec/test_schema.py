@@ -26,7 +26,7 @@ def test_the_reference_page_is_current() -> None:
     assert page == spec_document(), "run `mtlspec schema --docs docs/spec.md`"
 
 
-def models() -> Iterator[type[BaseModel]]:
+def all_models() -> Iterator[type[BaseModel]]:
     """Every model that a spec or a card can hold."""
     waiting: list[type[BaseModel]] = [ExperimentSpec, DataCard, EncoderCard]
     waiting += [kinds.options_class(family, name) for family in FAMILIES for name in kinds.names(family)]
@@ -50,13 +50,16 @@ def records(shape: shapes.Shape) -> Iterator[shapes.Record]:
                 yield from records(option)
 
 
-@pytest.mark.parametrize("model", models(), ids=lambda model: f"{model.__module__}.{model.__name__}")
+MODELS = list(all_models())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.__module__}.{model.__name__}")
 def test_every_key_says_what_it_means(model: type[BaseModel]) -> None:
     silent = [name for name, field in model.model_fields.items() if name != "type" and not field.description]
     assert silent == []
 
 
-@pytest.mark.parametrize("model", models(), ids=lambda model: f"{model.__module__}.{model.__name__}")
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.__module__}.{model.__name__}")
 def test_every_key_has_a_shape(model: type[BaseModel]) -> None:
     """A field that shapes cannot read would be documented and explained as `any value`."""
     vague = [name for name, field in model.model_fields.items() if shapes.of_field(field) == shapes.Anything()]
