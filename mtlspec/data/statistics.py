@@ -109,3 +109,28 @@ def _label_counts(by_split: Mapping[str, Counter[str]]) -> dict[str, dict[str, i
 
 def _percent(part: int, whole: int) -> float:
     return round(100 * part / max(whole, 1), 2)
+
+
+def statistics_rows(statistics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+    """The numbers as tables: title, columns, rows of text."""
+    splits = tuple(statistics["sentences"])
+    overview = [key for key, value in statistics.items() if set(value) <= set(splits) and key != "lengths"]
+    yield "Size", ("", *splits), [(key, *_cells(statistics[key], splits)) for key in overview]
+    yield (
+        "Sentences in two splits",
+        ("splits", "sentences"),
+        [(k, str(v)) for k, v in statistics["shared sentences"].items()],
+    )
+    bars = list(dict.fromkeys(bar for split in splits for bar in statistics["lengths"][split]))
+    rows = [(bar, *(str(statistics["lengths"][split].get(bar, 0)) for split in splits)) for bar in bars]
+    yield "Words per sentence", ("words", *splits), rows
+    for layer, arcs in statistics["non-projective arcs"].items():
+        yield f"Non-projective arcs of {layer}", splits, [tuple(_cells(arcs, splits))]
+    for layer, counts in statistics["labels"].items():
+        new = statistics["labels only in dev or test"][layer]
+        title = f"Labels of {layer}" + (f" (not in train: {', '.join(new)})" if new else "")
+        yield title, ("label", *splits), [(label, *_cells(by, splits)) for label, by in counts.items()]
+
+
+def _cells(values: Mapping[str, Any], splits: Iterable[str]) -> list[str]:
+    return [str(values.get(split, "")) for split in splits]

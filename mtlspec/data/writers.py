@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from mtlspec.data.escapes import unescape
 from mtlspec.data.readers import _bits
+from mtlspec.data.samples import bracketed
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
 
 
@@ -53,11 +54,7 @@ def _conllu_sentence(sentence: Sentence) -> str:
 def _bracketed(sentence: Sentence) -> str:
     tree = sentence.layers["con"]
     assert isinstance(tree, ConTree)
-    parts = []
-    for bit, pos, word in zip(_bits.bits(tree.spans, len(sentence.words)), tree.pos, sentence.words, strict=True):
-        left, _, right = bit.partition("*")
-        parts.append(left.replace("(", " (") + f" ({pos} {word})" + right)
-    return "".join(parts).lstrip()
+    return bracketed(sentence.words, tree)
 
 
 def _conll2012_sentence(sentence: Sentence, document: str) -> str:

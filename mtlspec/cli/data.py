@@ -1,0 +1,161 @@
+"""`mtlspec data`: data cards and what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+if TYPE_CHECKING:
+    from mtlspec.io.project import Project
+    from mtlspec.spec.cards import DataCard
+
+app = typer.Typer(help="Data cards: list, show, lock, count, look at sentences.", no_args_is_help=True)
+EXAMPLES = (
+    "mtlspec data list",
+    "mtlspec data stats english_mini",
+    "mtlspec data sample english_mini --split dev -n 2",
+    "mtlspec data lock english_mini",
+)
+Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
+Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]
+
+
+@app.command("list")
+def list_(json_: Json = False) -> None:
+    """All data cards of the project."""
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+
+    project = Project.find()
+    cards = [_card(path.stem, project) for path in sorted(project.data_cards.glob("*.yaml"))]
+    rows = [_summary(card) for card in cards]
+    if json_:
+        console.say_json(rows)
+    elif rows:
+        keys = ("name", "layers", "files", "locked", "licence", "title")
+        console.say_table(keys, [[_text(row[key]) for key in keys] for row in rows])
+    else:
+        console.say("the project has no data cards yet; they lie in registry/data")
+
+
+@app.command()
+def show(card: Card, json_: Json = False) -> None:
+    """One card: its files, its layers, and whether the files are those it recorded."""
+    from mtlspec.cli import console
+    from mtlspec.data.open import opened
+    from mtlspec.data.pins import locked
+    from mtlspec.io.project import Project
+
+    project = Project.find()
+    loaded = _card(card, project)
+    with opened(loaded, project) as root:
+        found = locked(loaded, root)
+    states = {path: _state(loaded.sha256.get(path), digest) for path, digest in found.items()}
+    if json_:
+        console.say_json({"card": loaded.model_dump(mode="json"), "files": states})
+        return
+    for key, value in _summary(loaded).items():
+        console.say(f"{key:<9} {_text(value)}")
+    console.say_table(("file", "sha256", "state"), [(path, found[path][:16], states[path]) for path in found])
+
+
+@app.command()
+def lock(card: Card) -> None:
+    """Record the digests of a card's files as they are now; only the card's sha256 block is written."""
+    from mtlspec.cli import console
+    from mtlspec.data.open import opened
+    from mtlspec.data.pins import lock_card, locked
+    from mtlspec.io.project import Project
+
+    project = Project.find()
+    loaded = _card(card, project)
+    with opened(loaded, project) as root:
+        found = locked(loaded, root)
+    changed = [path for path, digest in found.items() if loaded.sha256.get(path) != digest]
+    file = project.data_cards / f"{card}.yaml"
+    written = lock_card(file, found)
+    for path in changed:
+        console.say(f"{path}: {loaded.sha256.get(path, 'new')} -> {found[path]}")
+    console.say(f"{project.relative(file)}: {'written' if written else 'already up to date'}")
+
+
+@app.command()
+def stats(card: Card, json_: Json = False) -> None:
+    """Sizes, lengths, labels and overlaps of the splits."""
+    from mtlspec.cli import console
+    from mtlspec.data.corpus import read_split
+    from mtlspec.data.open import opened
+    from mtlspec.data.statistics import corpus_statistics, statistics_rows
+    from mtlspec.io.project import Project
+    from mtlspec.spec.cards import Split
+
+    project = Project.find()
+    loaded = _card(card, project)
+    with opened(loaded, project) as root:
+        statistics = corpus_statistics({split: read_split(loaded, root, split) for split in get_args(Split)})
+    if json_:
+        console.say_json(statistics)
+        return
+    for title, columns, rows in statistics_rows(statistics):
+        console.say_table(columns, rows, title)
+
+
+@app.command()
+def sample(
+    card: Card,
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "train",
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many sentences.")] = 3,
+    start: Annotated[int, typer.Option(min=1, help="Number of the first one.")] = 1,
+) -> None:
+    """Some sentences with all their layers."""
+    from itertools import islice
+    from typing import cast
+
+    from mtlspec.cli import console
+    from mtlspec.data.corpus import read_split
+    from mtlspec.data.open import opened
+    from mtlspec.data.samples import lines
+    from mtlspec.errors import SpecError, did_you_mean
+    from mtlspec.io.project import Project
+    from mtlspec.spec.cards import Split
+
+    if split not in get_args(Split):
+        raise SpecError("E195", f"there is no split '{split}'", hint=did_you_mean(split, get_args(Split)))
+    project = Project.find()
+    loaded = _card(card, project)
+    with opened(loaded, project) as root:
+        for sentence in islice(read_split(loaded, root, cast(Split, split)), start - 1, start - 1 + number):
+            console.say(
+                "\n".join([f"{sentence.id} ({Path(sentence.place[0]).name}:{sentence.place[1]})", *lines(sentence), ""])
+            )
+
+
+def _card(name: str, project: Project) -> DataCard:
+    from mtlspec.spec.load import load_data_card
+
+    return load_data_card(name, project)
+
+
+def _summary(card: DataCard) -> dict[str, Any]:
+    pinned = sum(path in card.sha256 for path in card.paths)
+    return {
+        "name": card.name,
+        "title": card.title,
+        "licence": card.licence,
+        "source": card.source,
+        "layers": {name: str(kind) for name, kind in card.layer_kinds.items()},
+        "files": len(card.paths),
+        "locked": "yes" if pinned == len(card.paths) else f"{pinned} of {len(card.paths)}",
+    }
+
+
+def _state(recorded: str | None, found: str) -> str:
+    if recorded is None:
+        return "not locked"
+    return "as recorded" if recorded == found else f"changed; recorded {recorded[:16]}"
+
+
+def _text(value: Any) -> str:
+    return ", ".join(f"{k} ({v})" for k, v in value.items()) if isinstance(value, dict) else str(value)
