@@ -21,10 +21,10 @@ SHORTEST, LONGEST = 4, 30
 
 class Options(GeneratorOptions):
     type: Literal["english_mini"]
-    seed: int = 7
-    train: Annotated[int, Field(ge=1)] = 3000
-    dev: Annotated[int, Field(ge=1)] = 500
-    test: Annotated[int, Field(ge=1)] = 500
+    seed: int = Field(default=7, description="Another seed, another corpus of the same language.")
+    train: Annotated[int, Field(ge=1)] = Field(default=3000, description="Training sentences.")
+    dev: Annotated[int, Field(ge=1)] = Field(default=500, description="Development sentences.")
+    test: Annotated[int, Field(ge=1)] = Field(default=500, description="Test sentences.")
 
 
 def generate(options: Options, out: Path) -> None:

@@ -23,24 +23,24 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 class Options(SourceOptions):
     learns_from_data: ClassVar[bool] = True
     type: Literal["pretrain"]
-    layers: Positive = 4
-    heads: Positive = 8
-    width: Positive = 128
-    feed_forward: Positive = 512
+    layers: Positive = Field(default=4, description="Transformer layers.")
+    heads: Positive = Field(default=8, description="Attention heads of a layer.")
+    width: Positive = Field(default=128, description="Size of a hidden state; a multiple of `heads`.")
+    feed_forward: Positive = Field(default=512, description="Size of the feed-forward layer.")
     positions: Annotated[int, Field(ge=8)] = Field(default=256, description="Longest input in sub-tokens.")
     dropout: Share = Field(default=0.1, description="Of the encoder when tasks are trained; pre-training uses none.")
     vocabulary: Annotated[int, Field(ge=32)] = Field(default=2000, description="Most WordPiece entries.")
     min_frequency: Positive = Field(default=2, description="How often a piece must occur to enter the vocabulary.")
-    lowercase: bool = False
-    epochs: Positive = 10
+    lowercase: bool = Field(default=False, description="Whether the tokenizer lowers all letters.")
+    epochs: Positive = Field(default=10, description="Passes over the training text.")
     sentences: Positive = Field(default=32, description="Sentences a batch.")
     tokens: Positive = Field(default=3200, description="Padded sub-tokens a batch.")
     mask: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.2, description="Share of sub-tokens to predict.")
-    lr: Annotated[float, Field(gt=0)] = 1e-3
-    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    weight_decay: Annotated[float, Field(ge=0)] = 0.01
-    clip: Annotated[float, Field(gt=0)] = 1.0
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    lr: Annotated[float, Field(gt=0)] = Field(default=1e-3, description="Peak learning rate.")
+    warmup: Share = Field(default=0.1, description="Share of the updates over which the rate rises from zero.")
+    weight_decay: Annotated[float, Field(ge=0)] = Field(default=0.01, description="AdamW's decoupled weight decay.")
+    clip: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Largest global gradient norm.")
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = Field(default=1, description="Of weights, order and masks.")
 
     @model_validator(mode="after")
     def _heads_divide_the_width(self) -> Options:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Options(SourceOptions):
     type: Literal["wheel"]
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Field(description="Name on the index.")
-    version: str
+    version: str = Field(description="The version that must be installed.")
     path: str = Field(description="Folder of the encoder inside the installed package, such as `package/model`.")
     sha256: dict[str, Sha256] = Field(description="Digest of each file that is taken.")
     install: str = Field(default="", description="How to install it, for the error message.")
