@@ -24,8 +24,15 @@ from mtlspec.stages.report import run as run_report
 from mtlspec.stages.analyse import run as run_analyse
 
 SENTENCES, EPOCHS, UPDATES = 60, 3, 24
-UNIT = CodeUnit(name="unit-1", files={"train/loop.py": "0" * 64, "model/taggers/crf.py": "1" * 64}, packages={"torch": "2.13.0"})
-ENVIRONMENT = {"python": "CPython 3.11.9", "machine": "x86_64", "threads": 1, "cpu": {"model": "Test CPU", "features": ["avx2"]}}
+UNIT = CodeUnit(
+    name="unit-1", files={"train/loop.py": "0" * 64, "model/taggers/crf.py": "1" * 64}, packages={"torch": "2.13.0"}
+)
+ENVIRONMENT = {
+    "python": "CPython 3.11.9",
+    "machine": "x86_64",
+    "threads": 1,
+    "cpu": {"model": "Test CPU", "features": ["avx2"]},
+}
 
 
 @dataclass
@@ -115,8 +122,8 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
         "tasks": {task: {"type": "tagging", "layer": task} for task in tasks},
         "train": {"epochs": EPOCHS, "lr": {"encoder": 5e-05, "decoder": 0.001}}, "seeds": list(seeds),
         "models": {
-            "stl": {"tasks": "each", "sharing": {"type": "hard"}}, "pair": {"tasks": "pairs", "sharing": {"type": "hard"}},
-            "mtl": {"tasks": "all", "sharing": {"type": "hard"}},
+            group: {"tasks": sets, "sharing": {"type": "hard"}}
+            for group, sets in (("stl", "each"), ("pair", "pairs"), ("mtl", "all"))
         },
         "analyses": {"scores": {"type": "score_matrix", "models": []}},
         "run": {"threads": 1, "device": "cpu", "precision": "fp32"}, "tracking": {"checkpoint_limit_mb": 8.0},
@@ -131,7 +138,9 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
                 "seed": seed, "run": spec["run"], "sweep": [],
             }  # fmt: skip
             train = add(f"train-{variant}", "train", params, {"encoder": encoder, "prepare": prepare})
-            evaluate = add(f"evaluate-{variant}", "evaluate", {"run": spec["run"]}, {"train": train, "prepare": prepare})
+            evaluate = add(
+                f"evaluate-{variant}", "evaluate", {"run": spec["run"]}, {"train": train, "prepare": prepare}
+            )
             row = {"stage": evaluate, "train": train, "group": group, "tasks": list(members), "seed": seed, "sweep": []}
             models.append(row)
     options = {"type": "score_matrix", "models": [], "baseline": "stl", "rounds": 500, "alpha": 0.05, "seed": 1}
@@ -162,7 +171,11 @@ def _make_prepare(stage: Stage, out: Path, run: FinishedRun, gain: float) -> Sta
         out / "statistics.json",
         {
             "splits": {split: {"sentences": n, "words": n * 12} for split, n in splits.items()},
-            "layers": {"ner": {"labels": {split: {f"L{i:02d}": n // (i + 1) for i in range(12)} for split, n in splits.items()}}},
+            "layers": {
+                "ner": {
+                    "labels": {split: {f"L{i:02d}": n // (i + 1) for i in range(12)} for split, n in splits.items()}
+                }
+            },
         },
     )
     return StageResult(facts={"sentences": splits})
@@ -209,7 +222,14 @@ def _make_evaluate(stage: Stage, out: Path, run: FinishedRun, gain: float) -> St
             scores = {"precision": value, "recall": value, "f1": value}
         scores = {name: float(value) for name, value in scores.items()}
         counts[task] = table.astype(np.int64)
-        about[task] = {"main": _metric(task), "layer": task, "columns": columns, "test": scores, "dev": scores, "labels": {}}
+        about[task] = {
+            "main": _metric(task),
+            "layer": task,
+            "columns": columns,
+            "test": scores,
+            "dev": scores,
+            "labels": {},
+        }
         flat |= {f"{split}/{task}/{name}": value for split in ("dev", "test") for name, value in scores.items()}
         write_text(out / "predictions" / f"{task}.tsv", "word\tA\tB\n")
     for split in ("dev", "test"):

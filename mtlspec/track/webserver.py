@@ -82,10 +82,15 @@ def _last_line(log: IO[bytes]) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
+def _stay(number: int, frame: object) -> None:
+    """The keeper outlives the signal that it sends to its group, so that it can make sure of the end."""
+    del number, frame
+
+
 def keep(command: Sequence[str]) -> int:
     """Run the command until it ends, or end it and its children when standard input closes."""
     # A handler, not SIG_IGN: the server must not inherit that it is to ignore the signal.
-    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    signal.signal(signal.SIGTERM, _stay)
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
     def watch() -> None:

@@ -1,0 +1,162 @@
+"""The score matrix against numbers worked by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mtlspec.analyses._comparison import compare
+from mtlspec.analyses._scores import Evaluation, score_of_counts
+from mtlspec.analyses._tables import Cell, Table, latex_escape, markdown, mean_and_std, signed
+from mtlspec.analyses._variants import Variant, baseline_for, variants
+from mtlspec.analyses.score_matrix import Options, run
+from mtlspec.errors import StageError
+from mtlspec.metrics.significance import holm, paired_randomisation
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    del done, total, what
+
+
+def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
+    counts = np.stack([np.array(correct), np.full(len(correct), words)], 1).astype(np.int64)
+    score = 100 * counts[:, 0].sum() / counts[:, 1].sum()
+    about = {
+        "main": "accuracy",
+        "columns": ["correct", "words"],
+        "test": {"accuracy": score},
+        "dev": {"accuracy": score},
+    }
+    directory.mkdir(parents=True)
+    (directory / "scores.json").write_text(json.dumps({"pos": about}))
+    np.savez(directory / "counts.npz", pos=counts)
+
+
+def _row(group: str, seed: int, tasks: list[str], sweep: list[list[Any]] | None = None) -> dict[str, Any]:
+    name = f"{group}-{'-'.join(tasks)}-s{seed}"
+    return {
+        "stage": f"evaluate-{name}", "train": f"train-{name}", "group": group, "tasks": tasks, "seed": seed,
+        "sweep": sweep or [],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def two_models(tmp_path: Path) -> tuple[list[dict[str, Any]], dict[str, Path]]:
+    """stl scores 80 and 90 (mean 85, std sqrt(50)); mtl scores 92 and 96 (mean 94, std sqrt(8))."""
+    rows = [_row("stl", 1, ["pos"]), _row("stl", 2, ["pos"]), _row("mtl", 1, ["pos"]), _row("mtl", 2, ["pos"])]
+    correct = [[8] * 10, [9] * 10, [9] * 8 + [10] * 2, [9] * 4 + [10] * 6]
+    for row, values in zip(rows, correct, strict=True):
+        _evaluation(tmp_path / row["stage"], values)
+    return rows, {row["stage"]: tmp_path / row["stage"] for row in rows}
+
+
+def test_means_deviations_and_differences_are_those_worked_by_hand(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    out = tmp_path / "out"
+    facts = run(Options(type="score_matrix", rounds=200), rows, inputs, out, _silent)
+    assert facts["models"] == 2
+    assert facts["comparisons"] == 1
+    table = Table.read(out / "tables" / "scores.json")
+    stl, mtl = (row[1] for row in table.rows)
+    assert stl.value == pytest.approx(85.0)
+    assert stl.spread == pytest.approx(50**0.5)
+    assert stl.text == "85.00 ± 7.07"
+    assert mtl.value == pytest.approx(94.0)
+    assert mtl.spread == pytest.approx(8**0.5)
+    assert mtl.data["delta"] == pytest.approx(9.0)
+    assert mtl.data["n"] == 2
+    assert mtl.data["seeds"] == {"1": pytest.approx(92.0), "2": pytest.approx(96.0)}
+    assert mtl.tone == "up"
+    assert "evaluate-mtl-pos-s1" in mtl.source
+    assert "seeds 1, 2" in mtl.source
+
+
+def test_p_values_are_those_of_pooled_seeds_and_one_family(two_models) -> None:
+    rows, inputs = two_models
+    evaluations = {name: Evaluation.read(path) for name, path in inputs.items()}
+    found = variants(rows)
+    (comparison,) = compare(found, evaluations, baseline="stl", rounds=300, seed=7, progress=_silent)
+    pooled = [
+        sum(evaluations[f"evaluate-{group}-pos-s{seed}"].counts["pos"] for seed in (1, 2)) for group in ("mtl", "stl")
+    ]
+    score = score_of_counts(["correct", "words"], "accuracy")
+    assert comparison.p == paired_randomisation(*pooled, score, 300, 7)
+    assert comparison.adjusted == pytest.approx(float(holm([comparison.p])[0]))
+
+
+def test_holm_is_over_all_comparisons(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [_row(group, 1, ["pos"]) for group in ("stl", "a", "b", "c")]
+    for row, shift in zip(rows, (0, 1, 0, 2), strict=True):
+        _evaluation(tmp_path / row["stage"], [int(v) for v in rng.integers(5, 8, 30) + shift])
+    evaluations = {row["stage"]: Evaluation.read(tmp_path / row["stage"]) for row in rows}
+    found = compare(variants(rows), evaluations, baseline="stl", rounds=400, seed=1, progress=_silent)
+    ps = [item.p for item in found]
+    assert [item.adjusted for item in found] == pytest.approx([float(value) for value in holm(ps)])
+    order = sorted(ps)
+    assert found[ps.index(order[0])].adjusted == pytest.approx(min(1.0, 3 * order[0]))
+
+
+def test_without_a_baseline_there_are_scores_and_a_sentence(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    facts = run(Options(type="score_matrix", baseline="single"), rows, inputs, tmp_path / "out", _silent)
+    assert facts["comparisons"] == 0
+    analysis = json.loads((tmp_path / "out" / "analysis.json").read_text())
+    assert analysis["tables"] == ["scores"]
+    assert "no single-task model of group single" in analysis["summary"][0]
+
+
+def test_counts_that_do_not_give_the_score_are_refused(two_models) -> None:
+    _, inputs = two_models
+    directory = next(iter(inputs.values()))
+    np.savez(directory / "counts.npz", pos=np.ones((10, 2), np.int64))
+    with pytest.raises(StageError, match=r"E441.*counts of task 'pos' give 100.0000, its recorded score is 80.0000"):
+        Evaluation.read(directory)
+
+
+def test_the_same_bytes_every_time(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    for name in ("a", "b"):
+        run(Options(type="score_matrix", rounds=200), rows, inputs, tmp_path / name, _silent)
+    first = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert {path.suffix for path in first} == {".json", ".csv", ".tex", ".svg", ".png"}
+    for path in first:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
+
+
+def test_score_of_counts_knows_ratios_and_f_measures() -> None:
+    assert score_of_counts(["correct", "words"], "accuracy")([3, 4]) == pytest.approx(75.0)
+    assert score_of_counts(["correct", "predicted", "gold"], "f1")([2, 4, 4]) == pytest.approx(50.0)
+    assert score_of_counts(["uas", "las", "words"], "las")([9, 6, 12]) == pytest.approx(50.0)
+
+
+def _variant(group: str, tasks: tuple[str, ...], *sweep: tuple[str, Any]) -> Variant:
+    return variants([_row(group, 1, list(tasks), [list(pair) for pair in sweep])])[0]
+
+
+def test_a_swept_baseline_is_matched_by_value_and_an_unswept_one_serves_all() -> None:
+    low, high = (_variant("stl", ("pos",), ("train.lr", value)) for value in (0.1, 0.2))
+    model = _variant("mtl", ("pos", "ner"), ("train.lr", 0.2))
+    assert baseline_for(model, "pos", "stl", (low, high)) is high
+    assert baseline_for(_variant("mtl", ("pos",)), "pos", "stl", (low, high)) is None
+    assert baseline_for(model, "pos", "stl", (_variant("stl", ("pos",)),)) is not None
+    assert baseline_for(high, "pos", "stl", (low, high)) is None
+
+
+def test_numbers_as_text() -> None:
+    assert mean_and_std([1.0, 3.0]) == (2.0, pytest.approx(2**0.5))
+    assert mean_and_std([4.0]) == (4.0, None)
+    assert [signed(value) for value in (0.5, -0.5, 0.001, -0.001)] == ["+0.50", "−0.50", "0.00", "0.00"]
+
+
+def test_tables_escape_what_their_format_would_run() -> None:
+    hostile = "a_b & 50% | <b> =1"
+    table = Table("t", "T", "100 %", ("x_y", "n"), (("", ((Cell(hostile, "=cmd()"), Cell("1.00", 1.0)),)),))
+    assert r"a\_b \& 50\% | $<$b$>$ =1" in table.latex()
+    assert table.csv() == "x_y,n\n'=cmd(),1.0\n"
+    assert r"a\_b & 50% \| \<b\> =1" in markdown(table)
+    assert latex_escape("\\{") == r"\textbackslash{}\{"

@@ -1,0 +1,122 @@
+"""The report: complete, self-contained, safe and the same every time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from mtlspec.io.digest import digest_tree
+from mtlspec.report.statistics import statistics_tables
+from mtlspec.stages.report import run as run_report
+from tests.finished_run import FinishedRun, make_run
+
+HOSTILE = '<script>alert(1)</script> & "quotes" {{ 7 * 7 }} | pipe'
+
+
+class _Page(HTMLParser):
+    """Collects what matters: ids, links, resources, cells with their sources."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def values(self, attribute: str) -> list[str]:
+        return [attributes[attribute] or "" for _, attributes in self.tags if attribute in attributes]
+
+
+@pytest.fixture(scope="module")
+def page(finished: FinishedRun) -> str:
+    return (finished.places.artifact("report") / "report.html").read_text()
+
+
+def test_the_page_needs_no_network(page: str) -> None:
+    found = _Page(page)
+    assert "http://" not in page
+    assert "https://" not in page
+    assert found.values("src") == []
+    assert all(value.startswith("#") for value in found.values("href"))
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert "default-src 'none'" in page
+
+
+def test_every_link_has_its_target_and_every_id_is_unique(page: str) -> None:
+    found = _Page(page)
+    ids = found.values("id")
+    assert len(ids) == len(set(ids))
+    assert {value.removeprefix("#") for value in found.values("href")} <= set(ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
+
+
+def test_numbers_name_their_stages_and_seeds(page: str) -> None:
+    titles = _Page(page).values("title")
+    assert "evaluate-mtl-all-s1 · evaluate-mtl-all-s2 | seeds 1, 2" in titles
+
+
+def test_the_page_says_what_ran(page: str) -> None:
+    for text in ("A made-up study.", "pair: pos + ner", "mtl-all-s2", "Toy corpus", "a" * 64, "mtlspec verify study"):
+        assert text in page, text
+    assert page.count("<svg") == 1 + 4  # differences, and two curves for each of two tasks
+
+
+def test_tables_and_figures_lie_beside_the_page(finished: FinishedRun) -> None:
+    folder = finished.places.artifact("report")
+    for name in ("tables/scores/scores", "tables/scores/comparisons", "tables/training", "tables/data"):
+        assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("csv", "tex", "json"))
+    for name in ("figures/scores/deltas", "figures/curve_pos_dev", "figures/curve_ner_loss"):
+        assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("svg", "png"))
+
+
+def test_markdown_links_existing_figures(finished: FinishedRun) -> None:
+    folder = finished.places.artifact("report")
+    text = (folder / "report.md").read_text()
+    links = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert len(links) == 5
+    assert all((folder / link).is_file() for link in links)
+    assert "| mtl: pos + ner |" in text
+
+
+def test_the_same_bytes_every_time(finished: FinishedRun, tmp_path: Path) -> None:
+    stage = finished.plan.stage("report")
+    run_report(finished.context(stage, tmp_path / "again"))
+    recorded = digest_tree(finished.places.artifact("report"))
+    recorded.pop("manifest.json")
+    assert digest_tree(tmp_path / "again") == recorded
+
+
+def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
+    run = make_run(tmp_path, description=HOSTILE, seeds=(1,))
+    folder = run.places.artifact("report")
+    page = (folder / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "{{ 7 * 7 }}" in page
+    assert "<script>" not in (folder / "report.md").read_text()
+
+
+def test_a_spec_without_analyses_still_has_its_scores(finished: FinishedRun, tmp_path: Path) -> None:
+    stage = finished.plan.stage("report")
+    without = stage.model_copy(update={"params": {**stage.params, "analyses": {}}})
+    run_report(finished.context(without, tmp_path / "out"))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "mtl: pos + ner" in page
+    assert "differs from the single-task model" not in page
+    shutil.rmtree(tmp_path / "out")
+
+
+def test_statistics_become_an_overview_and_distributions() -> None:
+    splits = {"train": {"sentences": 1200}, "dev": {"sentences": 30}}
+    labels = {split: {f"l{i}": i for i in range(10)} for split in ("train", "dev")}
+    overview, distribution = statistics_tables({"splits": splits, "ner": {"labels": labels}, "languages": ["en", "de"]})
+    assert overview.columns == ("", "train", "dev", "all")
+    assert [cell.text for cell in overview.rows[0]] == ["splits · sentences", "1,200", "30", ""]
+    assert [cell.text for cell in overview.rows[1]] == ["languages", "", "", "en, de"]
+    assert distribution.title == "ner · labels"
+    assert len(distribution.rows) == 10

@@ -1,0 +1,35 @@
+"""Environment facts are light, deterministic and say nothing about who or where."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from mtlspec.io.digest import canonical_json
+from mtlspec.track.environment import environment
+
+
+def test_facts_are_the_same_twice_and_name_no_host(tmp_path: Path) -> None:
+    lock = tmp_path / "requirements.lock"
+    lock.write_text("torch==2.13.0\n")
+    facts = environment(1, lock)
+    assert facts == environment(1, lock)
+    assert facts["threads"] == 1
+    assert len(facts["lock"]) == 64
+    assert facts["packages"]["torch"].startswith("2.")
+    text = canonical_json(facts)
+    assert platform.node() not in text
+    assert str(Path.home()) not in text
+    assert getpass.getuser() == "root" or getpass.getuser() not in text
+
+
+def test_asking_for_the_environment_does_not_import_torch() -> None:
+    code = (
+        "import sys; from mtlspec.track.environment import environment; environment(1);"
+        "print([name for name in ('torch', 'numpy', 'mlflow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,115 @@
+"""The record says what went in and came out, and what changed since."""
+
+from __future__ import annotations
+
+import copy
+import statistics
+from pathlib import Path
+
+import pytest
+
+from mtlspec.errors import IntegrityError
+from mtlspec.io.digest import digest_value, pretty_json
+from mtlspec.io.write import write_json
+from mtlspec.plan.types import Plan
+from mtlspec.track.compare import diff, staleness
+from mtlspec.track.record import build_record, read_record, write_record
+from mtlspec.track.registry import find_record, overview, run_names
+from tests.finished_run import FinishedRun, make_run, read
+
+
+def test_the_record_holds_digests_and_aggregates(finished: FinishedRun) -> None:
+    record = build_record(finished.plan, finished.places)
+    assert record["missing"] == []
+    assert set(record["stages"]) == {stage.name for stage in finished.plan.stages}
+    evaluate = record["stages"]["evaluate-stl-pos-s1"]
+    manifest = read(finished.places.artifact("evaluate-stl-pos-s1") / "manifest.json")["files"]
+    assert evaluate["files"] == manifest
+    assert evaluate["artifact"] == digest_value(manifest)
+    model = next(model for model in record["models"] if model["name"] == "stl-pos")
+    values = [record["stages"][f"evaluate-stl-pos-s{seed}"]["scores"]["test/pos/accuracy"] for seed in (1, 2)]
+    assert model["scores"]["test/pos/accuracy"]["mean"] == pytest.approx(statistics.mean(values))
+    assert model["scores"]["test/pos/accuracy"]["std"] == pytest.approx(statistics.stdev(values))
+    assert model["scores"]["test/pos/accuracy"]["n"] == 2
+    assert overview(record)["models"] == 8
+
+
+def test_the_record_has_the_same_bytes_in_another_place(finished: FinishedRun, tmp_path: Path) -> None:
+    other = make_run(tmp_path / "elsewhere")
+    text = pretty_json(build_record(finished.plan, finished.places))
+    assert text == pretty_json(build_record(other.plan, other.places))
+    assert str(finished.project.root) not in text
+
+
+def test_stages_that_did_not_run_are_named(tmp_path: Path) -> None:
+    run = make_run(tmp_path, seeds=(1,))
+    run.places.stage_record("evaluate-stl-pos-s1").unlink()
+    record = write_record(run.plan, run.places)
+    assert record["missing"] == ["evaluate-stl-pos-s1"]
+    assert next(model for model in record["models"] if model["name"] == "stl-pos")["scores"] == {}
+    found = staleness(record, run.plan)
+    assert found.stages == ("evaluate-stl-pos-s1",)
+    assert run_names(run.project) == ("study",)
+    with pytest.raises(IntegrityError, match="E525: the registry has no record of 'studdy'; did you mean 'study'"):
+        find_record(run.project, "studdy")
+
+
+def test_an_artifact_that_is_not_the_recorded_one_is_refused(tmp_path: Path) -> None:
+    run = make_run(tmp_path, seeds=(1,))
+    write_json(run.places.artifact("data-toy") / "manifest.json", {"files": {"train.conllu": "0" * 64}})
+    with pytest.raises(IntegrityError, match="E524"):
+        build_record(run.plan, run.places)
+
+
+def test_a_broken_record_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "record.json").write_text("{")
+    with pytest.raises(IntegrityError, match="E522"):
+        read_record(tmp_path / "record.json")
+    with pytest.raises(IntegrityError, match="E521"):
+        read_record(tmp_path / "nothing.json")
+
+
+def test_equal_records_are_identical(finished: FinishedRun) -> None:
+    record = build_record(finished.plan, finished.places)
+    found = diff(record, copy.deepcopy(record))
+    assert found.identical
+    assert len(found.equal) == len(finished.plan.stages)
+    assert all(row.difference == 0 for row in found.scores)
+
+
+def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
+    a = build_record(finished.plan, finished.places)
+    b = copy.deepcopy(a)
+    b["spec"]["resolved"]["train"]["lr"]["encoder"] = 1e-4
+    b["code"]["files"]["model/taggers/crf.py"] = "2" * 64
+    b["data"]["card"]["sha256"]["train.conllu"] = "b" * 64
+    next(iter(b["environments"].values()))["python"] = "CPython 3.12.1"
+    b["stages"]["evaluate-mtl-all-s1"]["artifact"] = "c" * 64
+    b["models"][0]["scores"]["test/mean"]["mean"] += 1.5
+    found = diff(a, b)
+    assert [str(change) for change in found.changes] == [
+        "spec train.lr.encoder: 5e-05 → 0.0001",
+        "data sha256.train.conllu: aaaaaaaaaaaa → bbbbbbbbbbbb",
+        "code model/taggers/crf.py: 111111111111 → 222222222222",
+        "environment python: CPython 3.11.9 → CPython 3.12.1",
+    ]
+    assert found.different == ("evaluate-mtl-all-s1",)
+    assert {row.score: row.difference for row in found.scores if row.difference} == {"test/mean": pytest.approx(1.5)}
+    assert found.as_json()["identical"] is False
+
+
+def test_staleness_says_why(finished: FinishedRun) -> None:
+    record = build_record(finished.plan, finished.places)
+    assert not staleness(record, finished.plan).stale
+    raw = finished.plan.model_dump(mode="json")
+    raw["units"][0]["files"]["model/taggers/crf.py"] = "f" * 64
+    raw["units"][0]["packages"]["torch"] = "2.14.0"
+    raw["stages"][-1]["params"]["spec"]["train"]["epochs"] = 9
+    raw["stages"][3]["id"] = "0" * 16
+    found = staleness(record, Plan.model_validate_json(pretty_json(raw)))
+    assert found.stages == (finished.plan.stages[3].name,)
+    assert [str(reason) for reason in found.reasons] == [
+        "spec train.epochs: 3 → 9",
+        "code model/taggers/crf.py: 111111111111 → ffffffffffff",
+        "packages torch: 2.13.0 → 2.14.0",
+    ]
