@@ -7,6 +7,9 @@ import sys
 
 def main() -> None:
     """Entry point of the `mtlspec` program."""
-    from mtlspec.cli.app import run
+    try:
+        from mtlspec.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # before or after the frame answers for it
+        sys.exit(130)

@@ -92,7 +92,9 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Abort:
         console.error("aborted")
         return 1
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
         return 141
     except KeyboardInterrupt:

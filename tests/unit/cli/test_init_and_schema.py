@@ -1,0 +1,69 @@
+"""`mtlspec init` and `mtlspec schema`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mtlspec.cli.app import run
+
+
+def test_init_makes_a_project_whose_spec_is_correct(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "first"]) == 0
+    made = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.yaml"))
+    assert made == ["registry/data/english_mini.yaml", "registry/encoders/tiny.yaml", "specs/first.yaml"]
+    assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
+    assert run(["check", "first"]) == 0
+    assert run(["init", "second"]) == 0
+    assert run(["check", "first", "second"]) == 0
+    assert "NAME" not in (tmp_path / "specs/second.yaml").read_text()
+    assert capsys.readouterr().err == ""
+
+
+def test_init_overwrites_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "first"]) == 0
+    (tmp_path / "specs/first.yaml").write_text("mine")
+    assert run(["init", "first"]) == 6
+    assert (tmp_path / "specs/first.yaml").read_text() == "mine"
+    assert "error E680: the file exists and is not overwritten" in capsys.readouterr().err
+
+
+def test_init_asks_before_it_takes_a_full_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("x")
+    assert run(["init", "first"]) == 6
+    assert "error E681" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    assert run(["init", "first", "--project"]) == 0
+    assert (tmp_path / "registry/data/english_mini.yaml").is_file()
+
+
+@pytest.mark.parametrize("name", ["First", "a-b", "../x", "", "x" * 41])
+def test_init_wants_a_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", name]) == 2
+    assert "error E170" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_schema_prints_json_and_writes_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["schema", "--of", "data"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "mtlspec data card"
+    assert run(["schema", "--docs", "spec.md"]) == 0
+    assert (tmp_path / "spec.md").read_text().startswith("# The spec language\n")
+    assert capsys.readouterr().out == ""
