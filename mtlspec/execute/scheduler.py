@@ -58,7 +58,7 @@ class Scheduler:
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
                     argv = [str(places.base), stage.name, listener.address]
-                    zygote.submit(stage.name, argv, places.log(stage.name))
+                    zygote.submit(stage.name, stage.kind, argv, places.log(stage.name))
                     running[stage.name] = stage
                     self.watcher.started(stage.name)
                 if not running:

@@ -1,9 +1,10 @@
 """A fork server with the slow imports done: a stage starts in milliseconds instead of ten seconds.
 
-It imports third-party packages only, so that edits of our own code take effect, and computes nothing, because a fork
-after a matrix product can hang. Every stage runs in a fork of its own and cannot leave traces for the next one.
+It imports third-party packages only, when the first stage of a kind needs them, so that edits of our own code take
+effect; and it computes nothing, because a fork after a matrix product can hang. Every stage runs in a fork of its own
+and cannot leave traces for the next one.
 
-The driver and the zygote speak JSON lines over a socket pair: {"job", "argv", "log"} there,
+The driver and the zygote speak JSON lines over a socket pair: {"job", "kind", "argv", "log"} there,
 {"job", "status", "tail"} back.
 """
 
@@ -25,11 +26,12 @@ from typing import Any
 from mtlspec.execute.lifeline import die_with_parent
 from mtlspec.io.write import redirect_output
 
-_PRELOAD = (
-    "numpy", "torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
-    "transformers.models.auto.modeling_auto", "datasets", "pyarrow.parquet", "scipy.stats", "jinja2",
-    "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "matplotlib.figure", "numba",
-)  # fmt: skip
+_TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
+           "matplotlib.backends.backend_svg")  # fmt: skip
+_MODELS = ("torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
+           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "datasets", "numba",
+           "numba.core.registry", "numba.np.arraymath")  # fmt: skip
+_PRELOAD: dict[str, tuple[str, ...]] = {"data": (), "analyse": _TABLES, "report": _TABLES}
 
 
 @dataclass
@@ -52,14 +54,14 @@ class Zygote:
         theirs.close()
         return cls(process, ours)
 
-    def submit(self, job: str, argv: list[str], log: Path) -> None:
+    def submit(self, job: str, kind: str, argv: list[str], log: Path) -> None:
         """Start a stage; `argv` as `run_job` takes it, its output goes to `log`."""
-        request = {"job": job, "argv": argv, "log": str(log)}
+        request = {"job": job, "kind": kind, "argv": argv, "log": str(log)}
         self.channel.sendall(json.dumps(request).encode() + b"\n")
 
-    def call(self, job: str, argv: list[str], log: Path) -> dict[str, Any]:
+    def call(self, job: str, kind: str, argv: list[str], log: Path) -> dict[str, Any]:
         """Start a stage and wait for its reply; only when nothing else runs."""
-        self.submit(job, argv, log)
+        self.submit(job, kind, argv, log)
         while True:
             for reply in self.replies():
                 return reply
@@ -107,6 +109,7 @@ def _serve(channel: socket.socket) -> None:
                 for line in lines:
                     request = json.loads(line)
                     log = Path(request["log"])
+                    _preload(request["kind"])
                     pid = os.fork()
                     if pid == 0:
                         _child(channel, request["argv"], log)
@@ -155,12 +158,11 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         os._exit(code)
 
 
-def _preload() -> None:
+def _preload(kind: str) -> None:
+    """Import what stages of this kind need, once: a report does not wait for torch."""
     import importlib
-    import warnings
 
-    warnings.simplefilter("ignore")
-    for name in _PRELOAD:
+    for name in _PRELOAD.get(kind, (*_MODELS, *_TABLES)):
         importlib.import_module(name)
 
 
@@ -168,5 +170,4 @@ if __name__ == "__main__":
     handle, driver = int(sys.argv[1]), int(sys.argv[2])
     die_with_parent(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _preload()
     _serve(socket.socket(fileno=handle))

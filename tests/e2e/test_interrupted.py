@@ -1,0 +1,91 @@
+"""Kill -9, Ctrl-C and edits in the middle of a run: nothing half-written, nothing lost, the same bits in the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.study import SPEC, Study
+
+pytestmark = pytest.mark.xdist_group("e2e")
+LONG = SPEC.replace("epochs: 1,", "epochs: 40, patience: 1.0, checkpoint_every: 5,")
+
+
+def _start(study: Study, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "mtlspec", *arguments],
+        cwd=study.root,
+        env=study.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _wait_for(path: Path, pattern: str) -> Path:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        for found in path.glob(pattern):
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"nothing like {pattern} appeared in {path}")
+
+
+def _processes_in(root: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if (entry / "cwd").resolve() == root:
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def _wait_for_silence(root: Path) -> None:
+    deadline = time.monotonic() + 20
+    while pids := _processes_in(root):
+        assert time.monotonic() < deadline, f"processes {pids} outlived the run"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_run_goes_on_where_it_stopped(study: Study, how: signal.Signals) -> None:
+    (study.root / "specs" / "small.yaml").write_text(LONG)
+    run = _start(study, "run", "small", "--no-publish")
+    _wait_for(study.run / "work", "train-*/*")
+    run.send_signal(how)
+    _, errors = run.communicate(timeout=60)
+    if how == signal.SIGINT:
+        assert run.returncode == 130
+        assert errors.strip().splitlines()[-1] == "interrupted"
+    _wait_for_silence(study.root)
+    assert list((study.run / "work").glob("train-*/*")), "resume points survive"
+    study.mtlspec("run", "small", "--no-publish")
+    interrupted = study.digests()
+    assert not list((study.run / "artifacts").glob(".*")), "no temporary folder is left in the end"
+    assert "up to date" in study.tool("dvc", "status").stdout
+    study.mtlspec("verify", "small", "--rerun", "--sample", "30")
+    assert study.digests() == interrupted
+
+
+def test_a_dependency_edited_in_the_middle_of_a_stage_is_caught_and_named(study: Study) -> None:
+    (study.root / "specs" / "small.yaml").write_text(LONG)
+    run = _start(study, "run", "small", "--no-publish")
+    _wait_for(study.run / "work", "train-*/*")
+    statistics = study.run / "artifacts" / "prepare-mini-micro" / "statistics.json"
+    statistics.write_text(statistics.read_text() + " ")
+    _, errors = run.communicate(timeout=120)
+    assert run.returncode == 4
+    assert "prepare" in errors and ("statistics.json" in errors or "changed while" in errors)
+    assert not list((study.run / "artifacts").glob("train-mtl-*")), "what was computed from it is not kept"
+    study.mtlspec("run", "small", "--no-publish")
+    assert "up to date" in study.tool("dvc", "status").stdout

@@ -1,0 +1,79 @@
+"""Same bytes on the fast path, on the reference path, and from a fresh clone; every spoilt byte is caught and named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.study import Study
+
+pytestmark = pytest.mark.xdist_group("e2e-proof")
+
+
+def _flip(path: Path, position: int = 200) -> None:
+    data = bytearray(path.read_bytes())
+    data[position] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def test_a_fresh_clone_with_an_empty_cache_and_plain_dvc_gives_the_same_registry(study: Study, tmp_path: Path) -> None:
+    """The contract between `mtlspec run` and `dvc repro`: same bytes, same dvc.lock."""
+    study.tool("git", "add", "-A")
+    study.tool("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "run")
+    study.tool("git", "clone", "-q", ".", str(tmp_path / "clone"))
+    clone = Study(tmp_path / "clone")
+    assert not (clone.run / "artifacts").exists() and not (clone.root / ".dvc" / "cache").exists()
+    clone.tool("dvc", "repro")
+    assert clone.digests() == study.digests()
+    assert clone.tool("git", "diff", "--exit-code", check=False).stdout == ""
+    for name in ("dvc.lock", "registry/runs/small/dvc.lock"):
+        assert yaml.safe_load((clone.root / name).read_text()) == yaml.safe_load((study.root / name).read_text())
+    assert "up to date" in clone.tool("dvc", "status").stdout
+
+
+def test_forcing_one_training_stage_gives_the_same_md5(study: Study) -> None:
+    before = yaml.safe_load((study.run / "dvc.lock").read_text())["stages"]["train-stl-ner-s1"]
+    study.tool("dvc", "repro", "--force", "--single-item", "registry/runs/small/dvc.yaml:train-stl-ner-s1")
+    assert yaml.safe_load((study.run / "dvc.lock").read_text())["stages"]["train-stl-ner-s1"] == before
+
+
+def test_verify_computes_stages_again_and_finds_the_same_bits(study: Study) -> None:
+    done = study.mtlspec("verify", "small", "--rerun", "--sample", "4", "--seed", "3")
+    verdicts = [line.split()[0] for line in done.stdout.splitlines()[:-1]]
+    assert verdicts == ["identical"] * 4
+    assert done.stdout.splitlines()[-1] == "small: re-executed, everything holds"
+    assert not (study.root / ".mtlspec" / "verify" / "small").exists()
+
+
+def test_a_flipped_byte_in_a_checkpoint_is_caught_by_verify_and_by_the_next_stage(study: Study) -> None:
+    _flip(study.run / "artifacts" / "train-stl-pos-s1" / "model.safetensors")
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5
+    assert "error E505" in failed.stderr and "train-stl-pos-s1/model.safetensors" in failed.stderr
+    stage = study.mtlspec("stage", "evaluate-stl-pos-s1", "--spec", "small", check=False)
+    assert stage.returncode == 5
+    assert "error E505" in stage.stderr and "train-stl-pos-s1/model.safetensors" in stage.stderr
+
+
+def test_a_corrupt_cache_object_is_not_restored_but_computed_again(study: Study) -> None:
+    before = study.digests()
+    weights = study.run / "artifacts" / "train-stl-pos-s1" / "model.safetensors"
+    content = weights.read_bytes()
+    (cached,) = [
+        p for p in (study.root / ".dvc" / "cache" / "files").rglob("*") if p.is_file() and p.read_bytes() == content
+    ]
+    cached.chmod(0o644)
+    _flip(cached)
+    shutil.rmtree(weights.parent)
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert outcomes["train-stl-pos-s1"] == "done"
+    assert study.digests() == before
+
+
+def test_broken_dvc_metadata_is_repaired(study: Study) -> None:
+    (study.root / ".dvc" / "tmp" / "rwlock").write_text("")
+    done = study.mtlspec("run", "small", "--no-publish")
+    assert "repaired" in done.stderr and study.outcomes(done) == {}

@@ -1,0 +1,144 @@
+"""A run computes what is stale, exactly that, and says why."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.study import SPEC, Study
+
+pytestmark = pytest.mark.xdist_group("e2e")
+REPORTING = {"analyse-scores", "report"}
+
+
+def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> None:
+    record = json.loads((finished.run / "record.json").read_bytes())
+    assert record["missing"] == []
+    assert {model["name"] for model in record["models"]} == {"stl-pos", "stl-ner", "mtl-pos-ner"}
+    assert all(0 <= model["scores"]["test/mean"]["mean"] <= 100 for model in record["models"])
+    page = (finished.run / "artifacts" / "report" / "report.html").read_text()
+    assert "stl" in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_second_run_does_nothing_and_dvc_agrees(study: Study) -> None:
+    before = study.digests()
+    done = study.mtlspec("run", "small", "--no-publish")
+    assert study.outcomes(done) == {}
+    assert "± " in done.stdout or "pos accuracy" in done.stdout
+    assert "up to date" in study.tool("dvc", "status").stdout
+    repro = study.tool("dvc", "repro")
+    assert "Running stage" not in repro.stdout
+    assert study.digests() == before
+
+
+def test_deleted_outputs_come_back_without_training(study: Study) -> None:
+    before = study.digests()
+    shutil.rmtree(study.run / "artifacts")
+    shutil.rmtree(study.run / "records")
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert set(outcomes.values()) == {"restored"}
+    assert study.digests() == before
+
+
+def test_one_option_of_one_model_reruns_that_model_only(study: Study) -> None:
+    spec = study.root / "specs" / "small.yaml"
+    spec.write_text(
+        SPEC.replace("mtl: {tasks: all, sharing: hard}", "mtl: {tasks: all, sharing: hard, train: {epochs: 2}}")
+    )
+    plan = study.plan()
+    stale = {name for name, stage in plan.items() if stage["state"] != "cached"}
+    assert stale == {"train-mtl-all-s1", "evaluate-mtl-all-s1", *REPORTING}
+    assert plan["train-mtl-all-s1"]["reasons"] == ["train.epochs: 1 → 2"]
+    assert plan["evaluate-mtl-all-s1"]["reasons"] == ["after train-mtl-all-s1"]
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert outcomes.pop("plan") == "done"
+    assert outcomes.pop("results@small") == "done"
+    assert set(outcomes) == stale
+
+
+def test_one_line_of_the_crf_reruns_the_models_with_a_crf_only(study: Study) -> None:
+    source = study.root / "mtlspec" / "model" / "taggers" / "crf.py"
+    source.write_text(source.read_text() + "\n# a change\n")
+    plan = study.plan()
+    touched = {name for name, stage in plan.items() if "model/taggers/crf.py changed" in stage["reasons"]}
+    assert touched == {"train-stl-ner-s1", "evaluate-stl-ner-s1", "train-mtl-all-s1", "evaluate-mtl-all-s1"}
+    ran = {
+        name for name, word in study.outcomes(study.mtlspec("run", "small", "--no-publish")).items() if word == "done"
+    }
+    assert ran >= touched
+    assert not ran & {"train-stl-pos-s1", "evaluate-stl-pos-s1", "pretrain-micro", "prepare-mini-micro", "data-mini"}
+
+
+def test_plain_dvc_sees_an_edit_of_the_code_too(study: Study) -> None:
+    source = study.root / "mtlspec" / "analyses" / "score_matrix.py"
+    source.write_text(source.read_text() + "\n# a change\n")
+    repro = study.tool("dvc", "repro").stdout
+    ran = {line.split("'")[1].rpartition(":")[2] for line in repro.splitlines() if line.startswith("Running stage")}
+    assert {"plan", "analyse-scores"} <= ran
+    assert not any(name.startswith(("train-", "evaluate-", "prepare-", "pretrain-")) for name in ran)
+
+
+def test_plain_dvc_refuses_stages_that_no_longer_fit_the_spec(study: Study) -> None:
+    spec = study.root / "specs" / "small.yaml"
+    spec.write_text(SPEC.replace("epochs: 1", "epochs: 3"))
+    failed = study.tool("dvc", "repro", check=False)
+    assert failed.returncode != 0
+    assert "error E408" in failed.stderr and "mtlspec plan --write" in failed.stderr
+
+
+def test_two_specs_share_what_is_the_same(study: Study) -> None:
+    other = study.root / "specs" / "other.yaml"
+    other.write_text(
+        "extends: small.yaml\nname: other\nmodels:\n  more: {tasks: [pos], sharing: hard, train: {epochs: 2}}\n"
+    )
+    outcomes = study.outcomes(study.mtlspec("run", "other", "--no-publish"))
+    ran = {name for name, word in outcomes.items() if word == "done"}
+    assert ran == {"plan", "train-more-pos-s1", "evaluate-more-pos-s1", "report", "results@other"}
+    assert outcomes["train-stl-pos-s1"] == "restored"
+    assert "results@other" in study.tool("dvc", "stage", "list", "--name-only").stdout
+    assert "up to date" in study.tool("dvc", "status").stdout
+
+
+def test_a_failing_stage_is_one_line_and_nothing_is_kept(study: Study) -> None:
+    """A learning rate that explodes: the loss is not finite, the other models are not lost."""
+    spec = study.root / "specs" / "small.yaml"
+    spec.write_text(
+        SPEC.replace(
+            "mtl: {tasks: all, sharing: hard}",
+            "mtl: {tasks: all, sharing: hard, train: {lr: {encoder: 1e38, decoder: 1e38}, clip: null, warmup: 0.0}}",
+        )
+    )
+    failed = study.mtlspec("run", "small", "--no-publish", check=False)
+    assert failed.returncode == 4
+    assert failed.stderr.strip().splitlines()[-1].startswith("error E410: stage 'train-mtl-all-s1' failed")
+    assert "Traceback" not in failed.stderr
+    assert not (study.run / "artifacts" / "train-mtl-all-s1").exists()
+    assert (study.run / "artifacts" / "train-stl-pos-s1").exists()
+    assert not list(study.run.rglob("*.tmp"))
+
+
+def test_a_data_file_that_drifts_is_named_with_both_digests(study: Study, tmp_path: Path) -> None:
+    """A corpus on disk instead of a generated one: pinned, drifted, accepted."""
+    corpus = study.root / "corpus"
+    shutil.copytree(study.run / "artifacts" / "data-mini", corpus, ignore=shutil.ignore_patterns("manifest.json"))
+    card = study.root / "registry" / "data" / "mini.yaml"
+    text = "\n".join(
+        "root: corpus" if line.startswith("generator:") else line for line in card.read_text().splitlines()
+    )
+    card.write_text(text + "\n")
+    study.mtlspec("data", "lock", "mini")
+    study.mtlspec("run", "small", "--no-publish")
+    path = corpus / "train.conllu"
+    path.write_text(path.read_text().replace("text = ", "text =  ", 1))
+    failed = study.mtlspec("run", "small", "--no-publish", check=False)
+    assert failed.returncode == 3
+    (line,) = failed.stderr.strip().splitlines()
+    assert "corpus/train.conllu" in line and "mtlspec data lock mini" in line
+    assert len([word for word in line.replace(",", " ").replace(";", " ").split() if len(word) == 64]) == 2
+    study.mtlspec("data", "lock", "mini")
+    plan = study.plan()
+    assert any("sha256" in reason for reason in plan["data-mini"]["reasons"])
+    study.mtlspec("run", "small", "--no-publish")
