@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,9 +20,9 @@ from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_json, write_text
 from mtlspec.plan.types import CodeUnit, Plan, Stage
+from mtlspec.stages.analyse import run as run_analyse
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.stages.report import run as run_report
-from mtlspec.stages.analyse import run as run_analyse
 
 SENTENCES, EPOCHS, UPDATES = 60, 3, 24
 UNIT = CodeUnit(
@@ -43,6 +44,11 @@ class FinishedRun:
     @property
     def places(self) -> RunPlaces:
         return self.project.run(self.plan.spec)
+
+    def copy_to(self, root: Path) -> FinishedRun:
+        """The same run in another project, to be changed; nothing of MLflow comes along."""
+        shutil.copytree(self.project.root, root, ignore=shutil.ignore_patterns("mlflow"))
+        return FinishedRun(Project(root.resolve()), self.plan)
 
     def context(self, stage: Stage, out: Path) -> StageContext:
         inputs = {role: self.places.artifact(parent) for role, parent in stage.inputs.items()}

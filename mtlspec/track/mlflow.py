@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 T = TypeVar("T")
-_METRICS_PER_CALL = 1000  # limits of MLflow's log_batch
-_PARAMS_PER_CALL = 100
+_METRICS_PER_CALL, _PARAMS_PER_CALL = 899, 100  # MLflow takes 1000 values a call, at most 100 of them parameters
 _TEXT_LIMIT = 6000  # characters of a parameter
 KEY, CONTENT = "mtlspec.key", "mtlspec.content"
 
@@ -167,8 +166,6 @@ class _Mirror:
             shutil.rmtree(folder.parent, ignore_errors=True)
 
     def _create(self, item: Item, parent: str | None, start: int) -> str:
-        from mlflow.entities import Metric, Param, RunTag
-
         tags = {**item.tags, KEY: item.key, "mlflow.source.name": "mtlspec", "mlflow.user": "mtlspec"}
         if parent:
             tags["mlflow.parentRunId"] = parent
@@ -176,18 +173,24 @@ class _Mirror:
             tags["mlflow.source.git.commit"] = self.commit
         run = self.client.create_run(self.experiment, start_time=start, tags=tags, run_name=item.name)
         run_id = str(run.info.run_id)
-        params = [Param(key, value[:_TEXT_LIMIT]) for key, value in item.params.items()]
-        for part in _chunks(params, _PARAMS_PER_CALL):
-            self.client.log_batch(run_id, params=part)
-        metrics = [Metric(name, value, start, step) for name, value, step in item.points()]
-        for points in _chunks(metrics, _METRICS_PER_CALL):
-            self.client.log_batch(run_id, metrics=points)
         self._log_dataset(run_id, item)
         self._log_files(run_id, item)
-        # The content is named last: a run that was cut short has none, and is sent anew the next time.
-        self.client.log_batch(run_id, tags=[RunTag(CONTENT, item.content)])
+        self._log_values(run_id, item, start)
+        # Finished is said last: a run that was cut short is not, and is sent anew the next time.
         self.client.set_terminated(run_id, "FINISHED", end_time=start)
         return run_id
+
+    def _log_values(self, run_id: str, item: Item, time_stamp: int) -> None:
+        """In as few calls as MLflow's limits allow: every call costs as much as hundreds of values."""
+        from mlflow.entities import Metric, Param, RunTag
+
+        params = list(_chunks([Param(key, text[:_TEXT_LIMIT]) for key, text in item.params.items()], _PARAMS_PER_CALL))
+        metrics = list(
+            _chunks([Metric(name, x, time_stamp, step) for name, x, step in item.points()], _METRICS_PER_CALL)
+        )
+        tags = [[RunTag(CONTENT, item.content)]]
+        for some_metrics, some_params, some_tags in zip_longest(metrics, params, tags, fillvalue=()):
+            self.client.log_batch(run_id, metrics=some_metrics, params=some_params, tags=some_tags)
 
     def _log_dataset(self, run_id: str, item: Item) -> None:
         from mlflow.entities import Dataset, DatasetInput, InputTag

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mtlspec.metrics.significance import holm, paired_randomisation
 
 from mtlspec.analyses._comparison import compare
 from mtlspec.analyses._scores import Evaluation, score_of_counts
@@ -15,7 +16,6 @@ from mtlspec.analyses._tables import Cell, Table, latex_escape, markdown, mean_a
 from mtlspec.analyses._variants import Variant, baseline_for, variants
 from mtlspec.analyses.score_matrix import Options, run
 from mtlspec.errors import StageError
-from mtlspec.metrics.significance import holm, paired_randomisation
 
 
 def _silent(done: int, total: int, what: str) -> None:

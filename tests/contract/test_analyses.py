@@ -1,0 +1,66 @@
+"""What every analysis promises, whichever files lie in its folder."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from mtlspec import kinds
+from mtlspec.analyses._findings import Findings
+from mtlspec.io.digest import digest_tree
+from mtlspec.spec.families import ANALYSES, AnalysisOptions
+from tests.finished_run import FinishedRun, make_run
+
+NAMES = kinds.names(ANALYSES)
+READS_SCORES_ONLY = [name for name in NAMES if set(kinds.options_class(ANALYSES, name).needs) == {"evaluate"}]  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    return make_run(tmp_path_factory.mktemp("project"), tasks=("pos", "ner", "chunk"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_name_their_file_and_are_light(name: str) -> None:
+    options = kinds.options_class(ANALYSES, name)
+    assert issubclass(options, AnalysisOptions)
+    assert get_args(options.model_fields["type"].annotation) == (name,)
+    assert callable(kinds.load(ANALYSES, name).run)
+    heavy = ("torch", "numpy", "pyarrow", "matplotlib", "transformers", "mlflow")
+    code = f"import sys, mtlspec.analyses.{name}; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def _run(name: str, finished: FinishedRun, out: Path) -> dict[str, Any]:
+    stage = finished.plan.stage("analyse-scores")
+    context = finished.context(stage, out)
+    module = kinds.load(ANALYSES, name)
+    facts = module.run(module.Options(type=name), stage.params["models"], context.inputs, out, context.progress)
+    return dict(facts)
+
+
+@pytest.mark.parametrize("name", READS_SCORES_ONLY)
+def test_findings_are_complete_and_the_same_every_time(name: str, finished: FinishedRun, tmp_path: Path) -> None:
+    facts = _run(name, finished, tmp_path / "a")
+    assert facts == json.loads(json.dumps(facts))
+    findings = Findings.read(tmp_path / "a")
+    assert findings.type == name
+    assert findings.summary
+    assert findings.tables
+    for table in findings.tables:
+        assert table.title
+        assert table.caption
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert all((tmp_path / "a" / "tables" / f"{table.name}.{kind}").is_file() for kind in ("json", "csv", "tex"))
+    for figure in findings.figures:
+        assert figure.title
+        assert figure.caption
+        assert all((tmp_path / "a" / "figures" / f"{figure.name}.{kind}").is_file() for kind in ("svg", "png"))
+    assert _run(name, finished, tmp_path / "b") == facts
+    assert digest_tree(tmp_path / "a") == digest_tree(tmp_path / "b")
