@@ -12,7 +12,14 @@ def find_spec(name: str, project: Project) -> Path:
     """The absolute path of a spec file inside the project."""
     given = Path(name)
     for candidate in (given, project.root / given, project.root / "specs" / f"{name}.yaml"):
-        if candidate.is_file():
+        if _is_file(candidate):
             return project.inside(candidate.resolve())
     known = [path.stem for path in (project.root / "specs").glob("*.yaml")]
     raise SpecError("E190", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for the file system
+        return False

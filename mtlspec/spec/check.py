@@ -26,7 +26,7 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     for model in models.values():
         yield from check_model_tasks(model, tuple(tasks))
     yield from check_models(node, groups, tuple(tasks))
-    for analysis in node.children("analyses").values():
+    for analysis in node.children("analyses").values() if models else ():
         yield from _check_analysis(analysis, tuple(models))
     yield from _check_seeds(node)
     yield from _check_precision(node)

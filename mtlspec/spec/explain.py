@@ -130,7 +130,7 @@ def _unknown_kind(family: str, path: tuple[str | int, ...], node: Node) -> SpecE
     word = FAMILIES[family]
     names = kinds.names(family)
     if not isinstance(at.value, str):
-        return SpecError("E134", f"the type of a {word} must be a text, not {show(at.plain())}", at.place)
+        return SpecError("E134", f"'type' must be the name of a {word}, not {show(at.plain())}", at.place)
     return SpecError("E132", f"unknown {word} '{shorten(at.value)}'", at.place, did_you_mean(at.value, names))
 
 

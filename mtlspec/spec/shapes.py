@@ -141,10 +141,8 @@ def accepts(shape: Shape, value: Any) -> bool:
             return isinstance(value, list)
         case Choice(values):
             return any(isinstance(value, type(choice)) for choice in values)
-        case Single(type=float):
-            return isinstance(value, int | float) and not isinstance(value, bool)
         case Single(type=sort):
-            return type(value) is sort
+            return type(value) is sort or (sort is float and type(value) is int)
         case Either(options, nullable):
             return (value is None and nullable) or any(accepts(option, value) for option in options)
     return True

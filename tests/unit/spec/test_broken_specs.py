@@ -80,6 +80,24 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("tasks: each", "tasks: 3"),
         ["14:16: error E135: 'tasks' must be 'each', 'pairs', 'all' or 'all_but_one' or a list, not 3"],
     ),
+    "a number for a card": (
+        ("data: corpus", "data: 3"),
+        [
+            "3:7: error E135: 'data' must be a name (a small letter, then small letters, digits and `_`, at most 40) "
+            "or a mapping, not 3"
+        ],
+    ),
+    "a kind's type that is no text": (
+        ("type: tagging, layer: xpos", "type: [tagging], layer: xpos"),
+        ["6:15: error E134: 'type' must be the name of a task type, not a list"],
+    ),
+    "an inline card with a wrong key": (
+        ("card: small", "card: {card: encoder, name: x, licence: y, sorce: pretrain}"),
+        [
+            "4:17: error E131: the key 'source' is missing; it holds the name of a kind, or a mapping with `type`",
+            "4:54: error E130: unknown key 'sorce'; did you mean 'source'?",
+        ],
+    ),
     "wrong item of a union's list": (
         ("tasks: each", "tasks: [pos, 3]"),
         [
@@ -220,6 +238,10 @@ def test_too_many_trainings(complaints: Complaints) -> None:
     assert complaints(text) == [
         "specs/study.yaml:14:3: error E160: the spec asks for 56169 trainings, more than 10000; shorten the sweeps"
     ]
+
+
+def test_analyses_are_not_blamed_for_models_that_are_not_there(complaints: Complaints) -> None:
+    assert len(complaints(SPEC, "models=[1]")) == 1
 
 
 def test_all_errors_of_a_file_come_at_once(complaints: Complaints) -> None:
