@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from safetensors.numpy import save_file
 
+from mtlspec.data.sentence import Sentence
+from mtlspec.data.statistics import corpus_statistics
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
@@ -172,19 +174,16 @@ def _make_encoder(stage: Stage, out: Path, run: FinishedRun, gain: float) -> Sta
 
 
 def _make_prepare(stage: Stage, out: Path, run: FinishedRun, gain: float) -> StageResult:
-    splits = {"train": 300, "dev": 60, "test": SENTENCES}
-    write_json(
-        out / "statistics.json",
-        {
-            "splits": {split: {"sentences": n, "words": n * 12} for split, n in splits.items()},
-            "layers": {
-                "ner": {
-                    "labels": {split: {f"L{i:02d}": n // (i + 1) for i in range(12)} for split, n in splits.items()}
-                }
-            },
-        },
-    )
-    return StageResult(facts={"sentences": splits})
+    sizes = {"train": 300, "dev": 60, "test": SENTENCES}
+    splits = {
+        split: [
+            Sentence(str(i), (split, "word", str(i % 40)), {"pos": ("A", "B", f"C{i % (size // 20)}")})
+            for i in range(size)
+        ]
+        for split, size in sizes.items()
+    }
+    write_json(out / "statistics.json", corpus_statistics(splits))
+    return StageResult(facts={"sentences": sizes})
 
 
 def _make_train(stage: Stage, out: Path, run: FinishedRun, gain: float) -> StageResult:

@@ -12,7 +12,7 @@ import pytest
 from mtlspec.io.digest import digest_tree
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.stages.report import run as run_report
-from tests.finished_run import FinishedRun, make_run
+from tests.finished_run import FinishedRun, make_run, read
 
 HOSTILE = '<script>alert(1)</script> & "quotes" {{ 7 * 7 }} | pipe'
 
@@ -68,7 +68,7 @@ def test_the_page_says_what_ran(page: str) -> None:
 
 def test_tables_and_figures_lie_beside_the_page(finished: FinishedRun) -> None:
     folder = finished.places.artifact("report")
-    for name in ("tables/scores/scores", "tables/scores/comparisons", "tables/training", "tables/data"):
+    for name in ("tables/scores/scores", "tables/scores/comparisons", "tables/training", "tables/data_size"):
         assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("csv", "tex", "json"))
     for name in ("figures/scores/deltas", "figures/curve_pos_dev", "figures/curve_ner_loss"):
         assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("svg", "png"))
@@ -111,12 +111,13 @@ def test_a_spec_without_analyses_still_has_its_scores(finished: FinishedRun, tmp
     shutil.rmtree(tmp_path / "out")
 
 
-def test_statistics_become_an_overview_and_distributions() -> None:
-    splits = {"train": {"sentences": 1200}, "dev": {"sentences": 30}}
-    labels = {split: {f"l{i}": i for i in range(10)} for split in ("train", "dev")}
-    overview, distribution = statistics_tables({"splits": splits, "ner": {"labels": labels}, "languages": ["en", "de"]})
-    assert overview.columns == ("", "train", "dev", "all")
-    assert [cell.text for cell in overview.rows[0]] == ["splits · sentences", "1,200", "30", ""]
-    assert [cell.text for cell in overview.rows[1]] == ["languages", "", "", "en, de"]
-    assert distribution.title == "ner · labels"
-    assert len(distribution.rows) == 10
+def test_statistics_have_train_first_and_frequent_labels_on_top(finished: FinishedRun) -> None:
+    statistics = read(finished.places.artifact("prepare-toy-tiny") / "statistics.json")
+    tables = {table.name: table for table in statistics_tables(statistics)}
+    size = tables["data_size"]
+    assert size.columns == ("", "train", "dev", "test")
+    assert [cell.value for cell in size.rows[0]] == ["sentences", 300, 60, 60]
+    assert [cell.text for cell in size.rows[1]] == ["tokens", "900", "180", "180"]
+    labels = [row[0].text for row in tables["data_labels_of_pos"].rows]
+    assert labels[:2] == ["A", "B"]
+    assert len(labels) == 2 + 15
