@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from mtlspec.io.project import Project
     from mtlspec.spec.cards import DataCard
 
-app = typer.Typer(help="Data cards: list, show, lock, count, look at sentences.", no_args_is_help=True)
+app = typer.Typer(help="Data cards: list, show, lock, count, look at sentences, write a page.", no_args_is_help=True)
 EXAMPLES = (
     "mtlspec data list",
     "mtlspec data stats english_mini",
     "mtlspec data sample english_mini --split dev -n 2",
     "mtlspec data lock english_mini",
+    "mtlspec data page english_mini docs/english_mini.md",
 )
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]
@@ -130,6 +131,28 @@ def sample(
             console.say(
                 "\n".join([f"{sentence.id} ({Path(sentence.place[0]).name}:{sentence.place[1]})", *lines(sentence), ""])
             )
+
+
+@app.command()
+def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file below the project.")]) -> None:
+    """Write samples and statistics into a Markdown page; what stands above its mark is kept."""
+    from mtlspec.cli import console
+    from mtlspec.data.corpus import read_split
+    from mtlspec.data.open import opened
+    from mtlspec.data.page import page as render
+    from mtlspec.data.page import replaced
+    from mtlspec.io.project import Project
+    from mtlspec.io.write import write_text_if_changed
+    from mtlspec.spec.cards import Split
+
+    project = Project.find()
+    loaded = _card(card, project)
+    target = project.inside(file.absolute())
+    with opened(loaded, project) as root:
+        generated = render({split: list(read_split(loaded, root, split)) for split in get_args(Split)}, card)
+    text = target.read_text("utf-8") if target.is_file() else f"# {loaded.title or loaded.name}\n"
+    written = write_text_if_changed(target, replaced(text, generated))
+    console.say(f"{project.relative(target)}: {'written' if written else 'already up to date'}")
 
 
 def _card(name: str, project: Project) -> DataCard:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mtlspec.data.escapes import unescape
 from mtlspec.data.readers import _bits
 from mtlspec.data.samples import bracketed
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
@@ -37,8 +36,7 @@ def columns(sentences: Iterable[Sentence], layers: Sequence[str], separator: str
 
 
 def _conllu_sentence(sentence: Sentence) -> str:
-    words = [unescape(word) for word in sentence.words]  # escapes belong to brackets
-    comments = sentence.comments or (f"# sent_id = {sentence.id}", f"# text = {' '.join(words)}")
+    comments = sentence.comments or (f"# sent_id = {sentence.id}", f"# text = {' '.join(sentence.words)}")
     blank = ("_",) * len(sentence.words)
     lemmas, upos, xpos = (_tags(sentence, n) if n in sentence.layers else blank for n in ("lemma", "upos", "xpos"))
     tree = sentence.layers.get("dep")
@@ -46,7 +44,7 @@ def _conllu_sentence(sentence: Sentence) -> str:
     rels: Sequence[str] = blank
     if isinstance(tree, DepTree):
         heads, rels = tree.heads, tree.rels
-    rows = zip(words, lemmas, upos, xpos, blank, heads, rels, blank, blank, strict=True)
+    rows = zip(sentence.words, lemmas, upos, xpos, blank, heads, rels, blank, blank, strict=True)
     lines = ["\t".join(map(str, (number, *row))) for number, row in enumerate(rows, 1)]
     return "\n".join([*comments, *lines]) + "\n\n"
 

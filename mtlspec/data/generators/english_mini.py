@@ -8,6 +8,7 @@ corpora.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -30,10 +31,12 @@ class Options(GeneratorOptions):
 def generate(options: Options, out: Path) -> None:
     """Write `<split>.conllu`, `<split>.trees` and `<split>.conll12` for every split."""
     from mtlspec.data import writers
+    from mtlspec.data.escapes import unescape
     from mtlspec.io.write import write_text
 
     for split, sentences in corpus(options):
-        write_text(out / f"{split}.conllu", writers.conllu(sentences))
+        plain = [replace(s, words=tuple(map(unescape, s.words))) for s in sentences]  # only brackets need escapes
+        write_text(out / f"{split}.conllu", writers.conllu(plain))
         write_text(out / f"{split}.trees", writers.brackets(sentences))
         write_text(out / f"{split}.conll12", writers.conll2012(sentences, f"english_mini/{split}"))
 
