@@ -24,4 +24,10 @@ def inline_svg(path: Path, title: str, prefix: str) -> str:
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r'\s+xmlns(?::xlink)?="[^"]*"', "", svg)  # HTML knows them; and the page names no other site
     label = re.sub(r"[<>&\"]", " ", title)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}" style="min-width: {_least_width(svg)}px"', 1)
+
+
+def _least_width(svg: str) -> int:
+    """On a phone a figure shrinks to three quarters and then scrolls, because smaller text cannot be read."""
+    width = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', svg)
+    return round(0.75 * float(width.group(1)) * 96 / 72) if width else 0

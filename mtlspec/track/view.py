@@ -20,7 +20,7 @@ def view_state(items: Sequence[Item]) -> str:
     models = [item for item in items if item.level == "model"]
     sent = {name for item in models for name, _, _ in item.points()}
     main = dict.fromkeys([*(name for item in models for name in item.headline), "test/mean"])
-    columns = [f"metrics.`{column}`" for name in main for column in (name, f"{name}_std") if column in sent]
+    columns = [f"metrics.`{name}{end}`" for end in ("", "_std") for name in main if f"{name}{end}" in sent]
     state = {
         "searchFilter": MODELS_ONLY,
         "orderByKey": "attributes.start_time",
@@ -31,7 +31,7 @@ def view_state(items: Sequence[Item]) -> str:
         "modelVersionFilter": "All Runs",
         "selectedColumns": [*columns, "tags.`mtlspec.seeds`"],
         "columnOrder": columns,
-        "columnWidths": dict.fromkeys(columns, 145),
+        "columnWidths": dict.fromkeys(columns, 140),
         "runsExpanded": {},
         "runsPinned": [],
         "runsHidden": [],
