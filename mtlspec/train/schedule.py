@@ -17,14 +17,14 @@ def rate_factor(options: TrainOptions, update: int, updates: int) -> float:
     """What the learning rates are multiplied with at one update (from 1 to `updates`).
 
     Over W warm-up updates it rises as update / W; then it stays at 1, or falls linearly and would reach 0 one update
-    after the last. No update is spent at a rate of zero.
+    after the last. No update is spent at a rate of zero, and some update has the full rate.
     """
     warm = warmup_updates(options, updates)
     if update <= warm:
         return update / warm
     if options.schedule == "constant":
         return 1.0
-    return (updates + 1 - update) / (updates + 1 - warm)
+    return (updates + 1 - update) / (updates + 1 - max(warm, 1))
 
 
 @dataclass

@@ -1,0 +1,136 @@
+"""Tagging: gold encoding, losses by hand, constrained decoding, and both decoders learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+
+from mtlspec.data.batching import collate
+from mtlspec.data.prepared import Prepared
+from mtlspec.data.sentence import Sentence
+from mtlspec.kinds import options_class
+from mtlspec.metrics.schemes import first_violation
+from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.taggers._tagger import UNKNOWN
+from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.tasks.tagging import Tagging
+from mtlspec.spec.families import TASKS, TaskOptions
+from tests import toy
+
+
+def tagging(layer: str, labels: dict[str, int], width: int = 8, **values: Any) -> Tagging:
+    options = options_class(TASKS, "tagging").model_validate({"type": "tagging", "layer": layer, **values})
+    task = build_task(cast(TaskOptions, options), layer, labels, width)
+    assert isinstance(task, Tagging)
+    task.module.eval()
+    return task
+
+
+@pytest.fixture(scope="module")
+def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Prepared:
+    """Dev has a tag that train has not."""
+
+    def made(tags: str, ner: str) -> Sentence:
+        words = ("cat", "sees", "dog", "tree")[: len(tags.split())]
+        return Sentence("x", words, {"pos": tuple(tags.split()), "ner": tuple(ner.split())})
+
+    splits = {
+        "train": [made("N V N", "O O B-X"), made("N V", "B-X I-X"), made("V", "O")],
+        "dev": [made("N ODD N", "O B-Y O"), made("N V N N", "O O O O")],
+        "test": [made("ODD", "I-Y")],
+    }
+    return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
+
+
+def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, WordStates]:
+    batch = collate(getattr(prepared, split), torch.tensor(rows), prepared.specials)
+    torch.manual_seed(5)
+    words = torch.randn(*batch.word_mask.shape, width)
+    return batch, WordStates(words, words[:, 0], words[:, 0])
+
+
+def test_gold_is_encoded_with_unknown_tags_marked(odd_data: Prepared) -> None:
+    task = tagging("pos", dict(odd_data.labels["pos"]))
+    assert task.tags == ["N", "V"]
+    assert task.encode(odd_data.train).ids.tolist() == [0, 1, 0, 0, 1, 1, UNKNOWN]
+    assert task.encode(odd_data.dev).ids.tolist() == [0, UNKNOWN, 0, 0, 1, 0, 0, UNKNOWN]
+    assert task.gold_values(odd_data.dev)[0] == ["N", "ODD", "N"]
+
+
+def test_linear_loss_is_the_mean_over_known_words(odd_data: Prepared) -> None:
+    task = tagging("pos", dict(odd_data.labels["pos"]))
+    batch, states = states_of(odd_data, "dev", [1, 0])
+    (weight, bias) = task.module.parameters()
+    log_probabilities = (states.words @ weight.T + bias).log_softmax(-1)
+    expected = -sum(log_probabilities[0, i, tag] for i, tag in enumerate([0, 1, 0, 0]))
+    expected = (expected - log_probabilities[1, 0, 0] - log_probabilities[1, 2, 0]) / 6
+    torch.testing.assert_close(task.loss(states, batch, task.encode(odd_data.dev)), expected)
+
+
+def test_crf_loss_skips_sentences_with_unknown_tags_and_adds_l2(odd_data: Prepared) -> None:
+    plain = tagging("ner", dict(odd_data.labels["ner"]), decoder="crf")
+    gold = plain.encode(odd_data.dev)
+    batch, states = states_of(odd_data, "dev", [1, 0])
+    alone = WordStates(states.words[:1], states.cls[:1], states.sep[:1])
+    only, _ = states_of(odd_data, "dev", [1])
+    torch.testing.assert_close(plain.loss(states, batch, gold), plain.loss(alone, only, gold))
+    penalised = tagging("ner", dict(odd_data.labels["ner"]), decoder={"type": "crf", "transition_l2": 0.5})
+    penalised.module.load_state_dict(plain.module.state_dict())
+    with torch.no_grad():
+        for task in (plain, penalised):
+            dict(task.module.named_parameters())["tagger.scores.transitions"].fill_(2.0)
+    extra = penalised.loss(states, batch, gold) - plain.loss(states, batch, gold)
+    assert extra.item() == pytest.approx(0.5 * 9 * 4)
+
+
+def test_an_unseen_gold_tag_counts_as_an_error(odd_data: Prepared) -> None:
+    task = tagging("pos", dict(odd_data.labels["pos"]))
+    batch, states = states_of(odd_data, "test", [0])
+    counts = task.metric.counts(task.gold_values(odd_data.test), task.decode(states, batch))
+    assert counts.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes"])
+def test_constrained_decoding_obeys_the_scheme(scheme: str, toy_prepared: Path) -> None:
+    data = Prepared.load(toy_prepared)
+    prefixes = "BI" if scheme == "bio" else "BIES"
+    labels = {"O": 1, **{f"{prefix}-{kind}": 1 for prefix in prefixes for kind in ("X", "Y")}}
+    batch, states = states_of(data, "train", list(range(40)))
+    free = tagging("ner", labels, decoder={"type": "crf", "constrained": False}, scheme=scheme)
+    bound = tagging("ner", labels, decoder="crf", scheme=scheme)
+    bound.module.load_state_dict(free.module.state_dict())
+    assert any(first_violation(tags, bound.metric.scheme) for tags in free.decode(states, batch))  # type: ignore[attr-defined]
+    assert not any(first_violation(tags, bound.metric.scheme) for tags in bound.decode(states, batch))  # type: ignore[attr-defined]
+
+
+def test_decoding_survives_an_inventory_that_allows_no_sequence(toy_prepared: Path) -> None:
+    data = Prepared.load(toy_prepared)
+    batch, states = states_of(data, "train", [0, 1])
+    found = tagging("ner", {"I-X": 3, "I-Y": 2}, decoder="crf", scheme="bio").decode(states, batch)
+    assert [len(tags) for tags in found] == batch.word_mask.sum(1).tolist()
+
+
+def test_scheme_decides_the_metric() -> None:
+    assert tagging("pos", {"N": 1, "V": 1}).metric.main == "accuracy"
+    assert tagging("ner", {"O": 1, "B-X": 1}).metric.main == "f1"
+    assert tagging("ner", {"O": 1, "B-X": 1}, scheme="plain").metric.main == "accuracy"
+
+
+def test_a_described_task_is_rebuilt_the_same() -> None:
+    task = tagging("ner", {"O": 9, "B-X": 3, "I-X": 1}, decoder={"type": "crf", "transition_l2": 0.01}, dropout=0.25)
+    again = rebuild_task("ner", task.describe(), 8)
+    assert again.describe() == task.describe()
+    assert again.module.state_dict().keys() == task.module.state_dict().keys()
+    assert str(again.module) == str(task.module)
+
+
+@pytest.mark.parametrize("name", ["pos", "names", "ner"])
+def test_both_decoders_learn_fifty_sentences_by_heart(name: str, tmp_path: Path) -> None:
+    encoder = toy.write_encoder(tmp_path / "encoder", dropout=0.0)
+    fifty = toy.corpus(11, 50)
+    prepared = toy.write_prepared(tmp_path / "data", encoder, {"train": fifty, "dev": fifty, "test": fifty})
+    params = toy.train_params([name], dropout=0.0, epochs=30, patience=1.0, batch={"sentences": 10, "tokens": 400})
+    assert toy.run_train(tmp_path, encoder, prepared, params).scores["dev/mean"] >= 99

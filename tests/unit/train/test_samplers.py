@@ -1,0 +1,100 @@
+"""Samplers draw what their definitions say, and continue exactly from a saved state."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mtlspec.kinds import names, options_class
+from mtlspec.spec.families import SAMPLERS
+from mtlspec.train.samplers._sampler import Part, Sampler, SamplerKind, TaskSizes, power_law
+
+SIZES = TaskSizes(examples=(1175, 1175, 1175, 1175, 936), batches=(37, 37, 37, 37, 30))
+
+
+def build(kind: str, sizes: TaskSizes, sentences: int = 32, epochs: int = 5, seed: int = 1, **options: Any) -> Sampler:
+    made = options_class(SAMPLERS, kind).model_validate({"type": kind, **options})
+    return cast(SamplerKind, made).build(sizes, sentences, epochs, seed)
+
+
+def shares(sampler: Sampler, draws: int, epoch: int = 1) -> list[float]:
+    counts = np.zeros(len(SIZES))
+    for _ in range(draws):
+        (part,) = sampler.draw(epoch)
+        counts[part.task] += 1
+    return [float(count) / draws for count in counts]
+
+
+def test_power_08_gives_the_expected_draws_of_the_paper_setting() -> None:
+    expected = [round(5636 * p) for p in power_law(SIZES.examples, 0.8)]
+    assert expected == [1166, 1166, 1166, 1166, 972]
+    assert shares(build("power", SIZES), 20_000) == pytest.approx(power_law(SIZES.examples, 0.8), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "weights"),
+    [
+        ("random", {}, (1, 1, 1, 1, 1)),
+        ("proportional", {}, SIZES.examples),
+        ("square_root", {}, [n**0.5 for n in SIZES.examples]),
+        ("power", {"alpha": 2.0}, [n**2 for n in SIZES.examples]),
+        ("power", {"alpha": 1.0, "count": "batches"}, SIZES.batches),
+    ],
+)
+def test_draws_follow_the_definition(kind: str, options: dict[str, Any], weights: list[float]) -> None:
+    expected = np.array(weights) / sum(weights)
+    assert shares(build(kind, SIZES, **options), 20_000) == pytest.approx(expected, abs=0.01)
+
+
+def test_annealed_goes_from_proportional_to_the_power_02() -> None:
+    sizes = TaskSizes((1000, 10, 10, 10, 10), (1,) * 5)
+    for epoch, exponent in ((1, 1.0), (3, 0.6), (5, 0.2)):
+        expected = power_law(sizes.examples, exponent)
+        assert shares(build("annealed", sizes), 20_000, epoch) == pytest.approx(expected, abs=0.012)
+    assert shares(build("annealed", sizes, epochs=1), 20_000)[0] == pytest.approx(1000 / 1040, abs=0.01)
+
+
+def test_round_robin_takes_turns() -> None:
+    sampler = build("round_robin", TaskSizes((5, 900, 3), (1, 9, 1)))
+    assert [sampler.draw(1)[0].task for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
+
+
+@given(tasks=st.integers(1, 7), sentences=st.integers(1, 40), steps=st.integers(1, 30))
+def test_balanced_batches_hold_all_tasks_and_rotate_the_remainder(tasks: int, sentences: int, steps: int) -> None:
+    sampler = build("balanced", TaskSizes((100,) * tasks, (5,) * tasks), sentences)
+    totals = np.zeros(tasks, dtype=int)
+    for _ in range(steps):
+        parts = sampler.draw(1)
+        counts = [part.examples or 0 for part in parts]
+        assert [part.task for part in parts] == list(range(tasks))
+        assert sum(counts) == max(sentences, tasks)
+        assert max(counts) - min(counts) <= 1
+        totals += counts
+    assert totals.max() - totals.min() <= 1  # over any stretch from the start nobody is ahead by more
+
+
+@pytest.mark.parametrize("kind", names(SAMPLERS))
+def test_a_saved_sampler_continues_the_same_stream(kind: str) -> None:
+    sampler, other = build(kind, SIZES), build(kind, SIZES)
+    for _ in range(17):
+        sampler.draw(2)
+    other.load_state(json.loads(json.dumps(sampler.state())))
+    assert [sampler.draw(2) for _ in range(40)] == [other.draw(2) for _ in range(40)]
+
+
+@pytest.mark.parametrize("kind", ["random", "power", "annealed"])
+def test_seeds_give_different_streams(kind: str) -> None:
+    first, second = build(kind, SIZES, seed=1), build(kind, SIZES, seed=2)
+    assert [first.draw(1) for _ in range(40)] != [second.draw(1) for _ in range(40)]
+
+
+@pytest.mark.parametrize("kind", names(SAMPLERS))
+def test_one_task_is_always_drawn(kind: str) -> None:
+    sampler = build(kind, TaskSizes((3,), (1,)), sentences=8)
+    assert {sampler.draw(1)[0].task for _ in range(10)} == {0}
+    assert isinstance(sampler.draw(1)[0], Part)
