@@ -1,0 +1,62 @@
+"""Is a difference between two models more than chance? Paired tests, and a correction for many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mtlspec.metrics.metric import Counts, Scores
+
+_ROUNDS_AT_ONCE = 512  # bounds the memory; part of the random stream, so a change of it changes p values
+_TIE = 1e-9  # points; equal differences must count as equal however their sums were rounded
+
+
+def paired_randomisation(
+    a: Counts, b: Counts, main: Callable[[npt.NDArray[np.float64]], Scores], rounds: int, seed: int
+) -> float:
+    """Two-sided p value of approximate randomisation over sentences.
+
+    a and b are counts [sentences, K] of two models on the same sentences; `main` turns summed counts [..., K] into the
+    score [...]. In every round each sentence's counts change sides with probability one half.
+    p = (1 + rounds at least as different as observed) / (1 + rounds).
+    """
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if first.shape != second.shape or first.ndim != 2:
+        raise ValueError(f"paired counts of shape {first.shape} and {second.shape}")
+    total_a, total_b, swap = first.sum(axis=0), second.sum(axis=0), second - first
+    observed = abs(float(main(total_a)) - float(main(total_b)))
+    generator = np.random.Generator(np.random.Philox(seed))
+    extreme = 0
+    for start in range(0, rounds, _ROUNDS_AT_ONCE):
+        count = min(_ROUNDS_AT_ONCE, rounds - start)
+        sides = generator.integers(0, 2, (count, len(first)), np.uint8)
+        moved = sides.astype(np.float64) @ swap  # exact: integers far below 2^53
+        different = np.abs(main(total_a + moved) - main(total_b - moved))
+        extreme += int(np.count_nonzero(different >= observed - _TIE))
+    return (1 + extreme) / (1 + rounds)
+
+
+def holm(ps: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Holm's step-down adjustment: p values that may be compared with alpha, in the given order."""
+    values = np.asarray(ps, np.float64)
+    order = np.argsort(values, kind="stable")
+    factors = np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
+    return adjusted
+
+
+def paired_t(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided p value of the paired t test, over seeds or folds; 1 where fewer than two pairs can tell nothing."""
+    from scipy import stats
+
+    differences = np.asarray(a, np.float64) - np.asarray(b, np.float64)
+    if len(differences) < 2:
+        return 1.0
+    mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
+    if deviation == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    t = mean / (deviation / len(differences) ** 0.5)
+    return float(2 * stats.t.sf(abs(t), len(differences) - 1))
