@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from mtlspec.errors import DataError, Problems
+from mtlspec.errors import DataError, MtlspecError, Problems
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_text_if_changed
@@ -38,29 +38,40 @@ def resolve_root(card: DataCard, project: Project) -> Path:
 
 def locked(card: DataCard, root: Path) -> dict[str, str]:
     """Path -> sha256 of every file of a card, as they are now."""
-    digests = {}
-    for path in card.paths:
-        file = root / path
-        if not file.is_file():
-            raise DataError("E263", f"a file of the data card '{card.name}' is missing", file)
-        digests[path] = digest_file(file)
-    return digests
+    return {path: _digest(card, root, path) for path in card.paths}
 
 
 def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
-    """Every file is there and has its recorded digest; all that differ are named."""
-    hint = f"if the change is meant: `mtlspec data lock {card.name}`"
-    problems = []
-    for path, found in locked(card, root).items():
-        recorded = card.sha256.get(path)
-        if recorded is None:
-            message = f"{card_file.name} records no sha256 for this file, found {found}"
-            problems.append(DataError("E264", message, root / path, f"`mtlspec data lock {card.name}`"))
-        elif recorded != found:
-            message = f"the data file changed: recorded sha256 {recorded}, found {found}"
-            problems.append(DataError("E265", message, root / path, hint))
+    """Every file is there and has its recorded digest; all that do not are named at once."""
+    problems: list[MtlspecError] = []
+    for path in card.paths:
+        try:
+            _check_pin(card, root, path, card_file)
+        except DataError as problem:
+            problems.append(problem)
     if problems:
-        raise Problems(problems)
+        raise problems[0] if len(problems) == 1 else Problems(problems)
+
+
+def _check_pin(card: DataCard, root: Path, path: str, card_file: Path) -> None:
+    found, recorded = _digest(card, root, path), card.sha256.get(path)
+    command = f"`mtlspec data lock {card.name}`"
+    if recorded is None:
+        raise DataError(
+            "E264", f"{card_file.name} records no sha256 for this file, found {found}", root / path, command
+        )
+    if recorded != found:
+        message = f"the data file changed: recorded sha256 {recorded}, found {found}"
+        raise DataError("E265", message, root / path, f"if the change is meant: {command}")
+
+
+def _digest(card: DataCard, root: Path, path: str) -> str:
+    if not (root / path).is_file():
+        recorded = card.sha256.get(path, "none")
+        raise DataError(
+            "E263", f"a file of '{card.name}' is missing: recorded sha256 {recorded}, found none", root / path
+        )
+    return digest_file(root / path)
 
 
 def lock_card(card_file: Path, digests: Mapping[str, str]) -> bool:

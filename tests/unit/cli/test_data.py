@@ -1,0 +1,87 @@
+"""`mtlspec data` on a project of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mtlspec.cli.app import run
+
+CARD = """\
+# my corpus
+card: data
+name: toy
+licence: CC0-1.0
+source: me
+root: corpus
+files:
+  - reader: {type: columns, column: {tag: 1}}
+    paths: {train: train.txt, dev: dev.txt, test: test.txt}
+    layers: {pos: tag}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for folder in ("registry/data", "specs", "corpus"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "registry/data/toy.yaml").write_text(CARD)
+    for split, text in {"train": "a X\nb Y\n\na X\n", "dev": "a X\nz Z\n", "test": "b Y\n"}.items():
+        (tmp_path / "corpus" / f"{split}.txt").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_lock_then_show_then_notice_a_change(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "show", "toy"]) == 0
+    assert capfd.readouterr().out.count("not locked") == 3
+    assert run(["data", "lock", "toy"]) == 0
+    assert "registry/data/toy.yaml: written" in capfd.readouterr().out
+    text = (project / "registry/data/toy.yaml").read_text()
+    assert text.startswith(CARD + "sha256:\n  dev.txt: ")
+    assert run(["data", "lock", "toy"]) == 0
+    assert "already up to date" in capfd.readouterr().out
+    (project / "corpus/dev.txt").write_text("a X\n")
+    assert run(["data", "show", "toy", "--json"]) == 0
+    files = json.loads(capfd.readouterr().out)["files"]
+    assert files["train.txt"] == "as recorded" and files["dev.txt"].startswith("changed; recorded")
+
+
+def test_list_and_stats(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "list", "--json"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)
+    assert (row["name"], row["layers"], row["locked"]) == ("toy", {"pos": "tags"}, "0 of 3")
+    assert run(["data", "stats", "toy", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["tokens"] == {"train": 3, "dev": 2, "test": 1}
+    assert run(["data", "stats", "toy"]) == 0
+    assert "Labels of pos (not in train: Z)" in " ".join(capfd.readouterr().out.split())
+
+
+def test_sample_shows_sentences(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "sample", "toy", "--split", "dev", "-n", "5"]) == 0
+    assert "1 (dev.txt:1)\na z\n  pos    a/X z/Z" in capfd.readouterr().out
+    assert run(["data", "sample", "toy", "--split", "devv"]) == 2
+    assert "there is no split 'devv'; did you mean 'dev'?" in capfd.readouterr().err
+
+
+def test_page_keeps_what_people_wrote(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    page = project / "toy.md"
+    page.write_text("# Mine\n\nWords.\n")
+    assert run(["data", "page", "toy", "toy.md"]) == 0
+    first = page.read_text()
+    assert first.startswith("# Mine\n\nWords.\n\n<!-- generated") and "| sentences | 2 | 1 | 1 |" in first
+    assert run(["data", "page", "toy", "toy.md"]) == 0
+    assert page.read_text() == first
+    assert "already up to date" in capfd.readouterr().out
+    assert run(["data", "page", "toy", "../outside.md"]) == 6
+
+
+def test_unknown_cards_and_broken_files_are_one_line(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "stats", "toi"]) == 2
+    assert "did you mean 'toy'?" in capfd.readouterr().err
+    (project / "corpus/train.txt").write_text("a X\nb\n")
+    assert run(["data", "stats", "toy"]) == 3
+    error = capfd.readouterr().err
+    assert "train.txt:2: error E240" in error and error.count("\n") == 1

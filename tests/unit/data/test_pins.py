@@ -1,0 +1,96 @@
+"""Pins: data cannot change in silence, and locking touches nothing but the digests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mtlspec.data.pins import check_pins, lock_card, locked, resolve_root
+from mtlspec.errors import DataError, Problems
+from mtlspec.io.digest import digest_bytes
+from mtlspec.io.project import Project
+from mtlspec.spec.cards import DataCard
+
+
+def card(root: str | None = "data", **more: object) -> DataCard:
+    paths = {split: f"{split}.txt" for split in ("train", "dev", "test")}
+    files = [{"reader": {"type": "columns", "column": {"t": 1}}, "paths": paths, "layers": {"t": "t"}}]
+    return DataCard.model_validate(
+        {"card": "data", "name": "toy", "licence": "x", "source": "x", "root": root, "files": files, **more}
+    )
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"{split}.txt").write_text(split)
+    return tmp_path
+
+
+def test_unchanged_files_pass(root: Path) -> None:
+    check_pins(card(sha256=locked(card(), root)), root, Path("toy.yaml"))
+
+
+def test_a_changed_file_is_named_with_both_digests(root: Path) -> None:
+    pinned = card(sha256=locked(card(), root))
+    (root / "dev.txt").write_text("edited")
+    (root / "test.txt").write_text("edited too")
+    with pytest.raises(Problems) as caught:
+        check_pins(pinned, root, Path("toy.yaml"))
+    first, second = caught.value.problems
+    assert str(first) == (
+        f"{root}/dev.txt: error E265: the data file changed: recorded sha256 {digest_bytes(b'dev')}, "
+        f"found {digest_bytes(b'edited')}; if the change is meant: `mtlspec data lock toy`"
+    )
+    assert second.place is not None and second.place.file == f"{root}/test.txt"
+    assert caught.value.exit_code == 3
+
+
+def test_a_missing_file_is_named(root: Path) -> None:
+    pinned = card(sha256=locked(card(), root))
+    (root / "dev.txt").unlink()
+    with pytest.raises(DataError, match=r"dev\.txt: error E263"):
+        check_pins(pinned, root, Path("toy.yaml"))
+
+
+def test_a_file_without_a_digest_is_named(root: Path) -> None:
+    digests = locked(card(), root)
+    del digests["train.txt"]
+    with pytest.raises(DataError, match=r"toy\.yaml records no sha256"):
+        check_pins(card(sha256=digests), root, Path("toy.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# top\nname: x  # why\n", "# top\nname: x  # why\n{}"),
+        ("a: 1\nsha256: {}\n# tail\nb: 2\n", "a: 1\n{}# tail\nb: 2\n"),
+        ("a: 1\nsha256:\n  old.txt: 0\n  # gone\n\n# kept\nb: 2\n", "a: 1\n{}\n# kept\nb: 2\n"),
+        ("sha256: {\n  old.txt: 0\n}\nb: 2\n", "{}b: 2\n"),
+    ],
+)
+def test_locking_rewrites_only_the_block(before: str, after: str, tmp_path: Path) -> None:
+    file = tmp_path / "toy.yaml"
+    file.write_text(before)
+    digests = {"b.txt": "2" * 64, "a b.txt": "1" * 64}
+    assert lock_card(file, digests)
+    assert file.read_text() == after.format(f'sha256:\n  "a b.txt": {"1" * 64}\n  b.txt: {"2" * 64}\n')
+    assert {k: str(v) for k, v in yaml.safe_load(file.read_text())["sha256"].items()} == digests
+    assert not lock_card(file, digests)  # nothing to write the second time
+
+
+def test_the_root_may_be_an_environment_variable(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path)
+    (tmp_path / "data" / "sub").mkdir(parents=True)
+    monkeypatch.setenv("TOY_DATA", str(tmp_path / "data"))
+    assert resolve_root(card(), project) == tmp_path / "data"
+    for text in ("$TOY_DATA/sub", "${TOY_DATA}/sub"):
+        assert resolve_root(card(text), project) == tmp_path / "data" / "sub"
+    with pytest.raises(DataError, match=r"E261.*NO_SUCH_NAME is not set; set NO_SUCH_NAME"):
+        resolve_root(card("$NO_SUCH_NAME/sub"), project)
+    with pytest.raises(DataError, match="E262"):
+        resolve_root(card("nowhere"), project)
+    with pytest.raises(DataError, match="E260"):
+        resolve_root(card(None), project)
