@@ -18,6 +18,9 @@ def command(
     specs: Annotated[
         list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names; default: all that wait.")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Believe the note that everything was delivered; do not ask MLflow.")
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> int:
     """Mirror finished runs to MLflow: the project's own store, or the server that MLFLOW_TRACKING_URI names.
@@ -31,7 +34,7 @@ def command(
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
-    reports = [publish(project, name) for name in specs or waiting(project)]
+    reports = [publish(project, name, quick=quick) for name in specs or waiting(project)]
     if json_:
         console.say_json([asdict(report) for report in reports])
     else:

@@ -139,9 +139,14 @@ def _card(record: Mapping[str, Any], part: str) -> dict[str, Any]:
 
 
 def _environment(record: Mapping[str, Any]) -> dict[str, Any]:
-    """One environment as it is; several under their labels."""
-    several = record["environments"]
-    return dict(next(iter(several.values()))) if len(several) == 1 else dict(several)
+    """Stages may know different things (only those that compute ask torch); where they disagree, all answers stand."""
+    answers: dict[str, list[Any]] = {}
+    for environment in record["environments"].values():
+        for name, value in flatten(environment).items():
+            known = answers.setdefault(name, [])
+            if value not in known:
+                known.append(value)
+    return {name: values[0] if len(values) == 1 else sorted(values, key=str) for name, values in answers.items()}
 
 
 def _score_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[ScoreRow, ...]:

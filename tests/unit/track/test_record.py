@@ -99,6 +99,14 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     assert found.as_json()["identical"] is False
 
 
+def test_stages_that_know_more_about_the_environment_are_no_difference(finished: FinishedRun) -> None:
+    a = build_record(finished.plan, finished.places)
+    b = copy.deepcopy(a)
+    (label,) = b["environments"]
+    b["environments"]["other"] = {**b["environments"][label], "threads": 2}
+    assert [str(change) for change in diff(a, b).changes] == ["environment threads: 1 → [1, 2]"]
+
+
 def test_staleness_says_why(finished: FinishedRun) -> None:
     record = build_record(finished.plan, finished.places)
     assert not staleness(record, finished.plan).stale
