@@ -15,7 +15,6 @@ _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 def make_deterministic(seed: int, run: RunOptions) -> torch.device:
     """Seed torch, fix its threads, allow only deterministic kernels; returns the device to work on."""
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS needs it to be deterministic, before its first use
     device = _device(run)
     torch.set_num_threads(run.threads)
     torch.use_deterministic_algorithms(True)
@@ -44,4 +43,5 @@ def _device(run: RunOptions) -> torch.device:
     available = torch.cuda.is_available() if kind == "cuda" else torch.backends.mps.is_available()
     if not available:
         raise SetupError("E631", f"there is no device '{run.device}' here", hint="set `run.device: cpu`")
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without it, set before its first use, cuBLAS varies
     return torch.device(run.device)

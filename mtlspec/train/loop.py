@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from mtlspec.train.schedule import rate_factor
 from mtlspec.train.state import TrainState
 
 Progress = Callable[[int, int, str], None]
+Context = AbstractContextManager[None]
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,9 @@ def train(
     return Outcome(model, state.history, state.epochs, state.update, meter.sentences, meter.words, meter.seconds)
 
 
-def take_update(state: TrainState, options: TrainOptions, context: Any, meter: Meter) -> None:
+def take_update(state: TrainState, options: TrainOptions, context: Context, meter: Meter) -> None:
     """One step of the optimiser over `accumulate` batches; their losses are averaged, as are the parts of one batch."""
-    model, sharing, optimiser, scaler = state.model, state.model.sharing, state.optimiser, state.scaler
+    sharing, optimiser, scaler = state.model.sharing, state.optimiser, state.scaler
     update = state.update + 1
     epoch = (update - 1) // state.updates_per_epoch + 1
     optimiser.set_rates(rate_factor(options, update, state.updates) * state.patience.scale)
@@ -90,39 +92,51 @@ def take_update(state: TrainState, options: TrainOptions, context: Any, meter: M
     moment = Moment(update, state.updates, tasks, optimiser.adam, state.training_batches)
     sharing.before_update(moment)
     rows: list[dict[str, float]] = []
-
-    def balance(task: int, loss: Tensor) -> Tensor:
-        weighted, rows[-1]["weight"] = state.balance.weigh(task, loss)
-        return weighted
-
     for parts in draws:
         picked = [(part.task, state.feeds[part.task].next(part.examples)) for part in parts]
         sentences = sum(len(chosen) for _, chosen in picked)
         for task, chosen in picked:
-            batch = state.batch(chosen)
-            with context:
-                loss = model.tasks[task].loss(model.states(batch, task), batch, state.gold[task])
-            rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss.item()})
-            if not math.isfinite(rows[-1]["loss"]):
-                raise _not_finite(f"the loss of the task '{model.tasks[task].name}'", "E430", update, rows[-1]["loss"])
             share = len(chosen) / (sentences * options.accumulate)
-            scaler.scale(sharing.loss(task, loss, balance) * share).backward()  # type: ignore[no-untyped-call]
+            loss, weight = backward(state, task, chosen, share, context, update)
+            rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss, "weight": weight})
             meter.sentences += len(chosen)
             meter.words += int(state.data.train.word_counts[chosen].sum())
     scaler.unscale_(optimiser.adam)
     norm = optimiser.clip(options.clip)
     if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
-        names = ", ".join(f"'{model.tasks[task].name}'" for task in sorted(set(tasks)))
-        raise _not_finite(f"the gradient of {names}", "E431", update, norm)
+        names = ", ".join(f"'{state.model.tasks[task].name}'" for task in sorted(set(tasks)))
+        raise _not_finite("E431", f"the gradient of {names}", update, norm)
     scaler.step(optimiser.adam)
     scaler.update()
     optimiser.adam.zero_grad()
-    sharing.after_update(moment)
     state.update = update
+    sharing.after_update(moment)
     rates = {"lr_encoder": optimiser.rate("encoder"), "lr_decoder": optimiser.rate("decoder"), "grad_norm": norm}
     logs = sharing.logs()
     for row in rows:
         state.history.add({**row, **rates, **logs})
+
+
+def backward(
+    state: TrainState, task: int, rows: Tensor, share: float, context: Context, update: int
+) -> tuple[float, float]:
+    """Add the gradient of one task's sentences, times their share of the update; returns their loss and its weight."""
+    batch = state.batch(rows)
+    with context:
+        loss = state.model.tasks[task].loss(state.model.states(batch, task), batch, state.gold[task])
+    value: float = loss.item()
+    if not math.isfinite(value):
+        raise _not_finite("E430", f"the loss of the task '{state.model.tasks[task].name}'", update, value)
+    weight = 1.0
+
+    def balance(task: int, loss: Tensor) -> Tensor:
+        nonlocal weight
+        weighted, weight = state.balance.weigh(task, loss)
+        return weighted
+
+    trained = state.model.sharing.loss(task, loss, balance)
+    state.scaler.scale(trained * share).backward()  # type: ignore[no-untyped-call]
+    return value, weight
 
 
 def finish_epoch(state: TrainState, options: TrainOptions) -> None:
@@ -138,7 +152,7 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})
 
 
-def _not_finite(what: str, code: str, update: int, value: float) -> StageError:
+def _not_finite(code: str, what: str, update: int, value: float) -> StageError:
     return StageError(
         code,
         f"{what} is {value} at update {update}",

@@ -13,6 +13,7 @@ from torch.amp.grad_scaler import GradScaler
 
 from mtlspec.data.batching import Batch, collate
 from mtlspec.data.prepared import Prepared
+from mtlspec.errors import StageError
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.balance._balance import Balance, BalanceKind
@@ -55,6 +56,8 @@ class TrainState:
         feeds = []
         for task in model.tasks:
             rows = task.rows(data.train)
+            if not len(rows):
+                raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
             lengths = data.train.piece_counts[rows]
             feeds.append(Feed(task.name, rows, lengths, options.batch, seed, options.sampler.by_count))
         sizes = TaskSizes(tuple(len(feed) for feed in feeds), tuple(feed.batches_per_pass for feed in feeds))

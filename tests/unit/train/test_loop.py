@@ -170,6 +170,15 @@ def test_a_number_that_is_not_finite_names_task_and_update(
     assert caught.value.code == code
 
 
+def test_a_task_without_training_sentences_is_named(
+    monkeypatch: pytest.MonkeyPatch, calm_encoder: Path, same_length: Prepared
+) -> None:
+    model = model_of(calm_encoder, same_length)
+    monkeypatch.setattr(model.tasks[1], "rows", lambda _split: torch.empty(0, dtype=torch.int64))
+    with pytest.raises(StageError, match="no training sentences for the task 'names'"):
+        TrainState.fresh(model, same_length, options(), RunOptions(), seed=1)
+
+
 def test_mixed_precision_on_a_cpu_and_missing_devices_are_refused() -> None:
     with pytest.raises(SetupError, match="precision bf16 on a CPU"):
         make_deterministic(1, RunOptions(precision="bf16"))
