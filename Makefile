@@ -44,6 +44,7 @@ minilm: setup ## Install the optional MiniLM weights
 
 docs: setup ## Regenerate the generated pages of docs/
 	$(BIN)/mtlspec schema --docs docs/spec.md
+	$(BIN)/mtlspec data page english_mini docs/english_mini.md
 
 lock: ## Write requirements.lock anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV).lock

@@ -25,7 +25,7 @@ def run(ctx: StageContext) -> StageResult:
 
     def stream(number: int, split: Split) -> Iterator[Sentence]:
         ctx.progress(number, len(dropped), f"preparing {split}")
-        return statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split]))
+        yield from statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split]))
 
     splits = {split: stream(number, split) for number, split in enumerate(get_args(Split))}
     tokenizer = WordTokenizer.load(ctx.inputs["encoder"])

@@ -79,16 +79,17 @@ class _Builder:
         self.open: list[_Node] = []
 
     def add(self, text: str, line: int, column: int) -> None:
-        place = self.block.place(line, column)
         if text == "(":
             if not self.open and self.spans:
-                raise DataError("E220", "a second tree follows the first", place, "one tree a line")
+                raise DataError(
+                    "E220", "a second tree follows the first", self.block.place(line, column), "one tree a line"
+                )
             if self.open:
                 self.open[-1].filled = True
             self.open.append(_Node(line, column, len(self.words), len(self.spans)))
             self.spans.append(None)
         elif not self.open:
-            raise DataError("E221", f"'{text}' stands outside of the tree", place)
+            raise DataError("E221", f"'{text}' stands outside of the tree", self.block.place(line, column))
         elif text == ")":
             self._close(self.open.pop())
         else:

@@ -1,0 +1,71 @@
+"""What every reader and every generator promises, for all files in their folders."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mtlspec import kinds
+from mtlspec.data.sentence import Sentence
+from mtlspec.errors import DataError
+from mtlspec.spec.families import GENERATORS, LAYER_KINDS, READERS, GeneratorOptions, ReaderOptions
+
+HEAVY = {"torch", "numpy", "pyarrow", "transformers", "tokenizers", "datasets"}
+KINDS = [(family, name) for family in (READERS, GENERATORS) for name in kinds.names(family)]
+# The least that a reader needs beside its type, and a file of one sentence in its format.
+NEEDED = {"columns": {"column": {"tag": 1}}}
+FILES = {
+    "conllu": "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n",
+    "brackets": "(TOP (INTJ (UH Hi)))\n",
+    "conll2012": "d 0 0 Hi UH (TOP*) - - - - * -\n",
+    "columns": "Hi UH\n",
+}
+
+
+@pytest.mark.parametrize(("family", "name"), KINDS)
+def test_a_kind_is_light_at_import(family: str, name: str) -> None:
+    code = f"import sys, {family}.{name}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not HEAVY & set(loaded)
+
+
+@pytest.mark.parametrize("name", kinds.names(READERS))
+def test_a_reader_gives_the_columns_that_it_names(name: str, tmp_path: Path) -> None:
+    module = kinds.load(READERS, name)
+    options = module.Options(type=name, **NEEDED.get(name, {}))
+    assert isinstance(options, ReaderOptions)
+    file = tmp_path / "one"
+    file.write_text(FILES[name])
+    (sentence,) = module.read(options, file)
+    assert isinstance(sentence, Sentence) and sentence.words == ("Hi",) and sentence.place == (str(file), 1)
+    assert set(sentence.layers) == set(options.column_names())
+    assert all(options.layer_kind(column) in LAYER_KINDS for column in options.column_names())
+    assert options.layer_kind("no such column") is None
+    (block,) = module.blocks(options, file)
+    assert module.parse(options, block) == sentence
+
+
+@pytest.mark.parametrize("name", kinds.names(READERS))
+def test_a_reader_streams_and_names_a_missing_file(name: str, tmp_path: Path) -> None:
+    module = kinds.load(READERS, name)
+    options = module.Options(type=name, **NEEDED.get(name, {}))
+    stream = module.read(options, tmp_path / "none")  # nothing is opened before the first sentence is asked for
+    with pytest.raises(DataError, match="none: error E200"):
+        next(stream)
+
+
+@pytest.mark.parametrize("name", kinds.names(GENERATORS))
+def test_a_generator_writes_the_same_files_twice(name: str, tmp_path: Path) -> None:
+    module = kinds.load(GENERATORS, name)
+    options = module.Options(type=name)
+    assert isinstance(options, GeneratorOptions)
+    small = options.model_copy(update={split: 5 for split in ("train", "dev", "test") if hasattr(options, split)})
+    contents = []
+    for number in range(2):
+        out = tmp_path / str(number)
+        module.generate(small, out)
+        contents.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
+    assert contents[0] == contents[1] and contents[0]
