@@ -20,22 +20,31 @@ def paired_randomisation(
 
     a and b are counts [sentences, K] of two models on the same sentences; `main` turns summed counts [..., K] into the
     score [...]. In every round each sentence's counts change sides with probability one half.
-    p = (1 + rounds at least as different as observed) / (1 + rounds).
+    p = (1 + rounds at least as different as observed) / (1 + rounds). Sentences that the models score alike change
+    nothing and are left out; where the others are so few that all their arrangements fit into the rounds, p is exact.
     """
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.shape != second.shape or first.ndim != 2:
         raise ValueError(f"paired counts of shape {first.shape} and {second.shape}")
-    total_a, total_b, swap = first.sum(axis=0), second.sum(axis=0), second - first
+    total_a, total_b = first.sum(axis=0), second.sum(axis=0)
+    swap = (second - first)[(first != second).any(axis=1)]  # [differing sentences, K]
     observed = abs(float(main(total_a)) - float(main(total_b)))
-    generator = np.random.Generator(np.random.Philox(seed))
-    extreme = 0
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        count = min(_ROUNDS_AT_ONCE, rounds - start)
-        sides = generator.integers(0, 2, (count, len(first)), np.uint8)
+
+    def extreme(sides: npt.NDArray[np.uint8]) -> int:
+        """How many of these arrangements, uint8 [rounds, differing sentences], are at least as different."""
         moved = sides.astype(np.float64) @ swap  # exact: integers far below 2^53
         different = np.abs(main(total_a + moved) - main(total_b - moved))
-        extreme += int(np.count_nonzero(different >= observed - _TIE))
-    return (1 + extreme) / (1 + rounds)
+        return int(np.count_nonzero(different >= observed - _TIE))
+
+    if len(swap) < 63 and 2 ** len(swap) <= rounds:
+        numbers = np.arange(2 ** len(swap), dtype=np.uint64)[:, None] >> np.arange(len(swap), dtype=np.uint64)
+        return extreme((numbers & 1).astype(np.uint8)) / len(numbers)
+    generator = np.random.Generator(np.random.Philox(seed))
+    found = 0
+    for start in range(0, rounds, _ROUNDS_AT_ONCE):
+        count = min(_ROUNDS_AT_ONCE, rounds - start)
+        found += extreme(generator.integers(0, 2, (count, len(swap)), np.uint8))
+    return (1 + found) / (1 + rounds)
 
 
 def holm(ps: Sequence[float]) -> npt.NDArray[np.float64]:

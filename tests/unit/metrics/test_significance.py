@@ -40,6 +40,17 @@ def test_randomisation_approaches_full_enumeration(main) -> None:
     assert paired_randomisation(a, b, main, 20_000, 1) == pytest.approx(exact, abs=0.015)
 
 
+@pytest.mark.parametrize("main", [_accuracy, _f1])
+@given(data=st.data())
+@settings(max_examples=40)
+def test_few_differing_sentences_give_the_exact_p(main, data) -> None:
+    width = 2 if main is _accuracy else 3
+    row = st.lists(st.integers(0, 5), min_size=width, max_size=width).map(sorted)
+    rows = data.draw(st.lists(st.tuples(row, row), min_size=1, max_size=6))
+    a, b = (np.array(side, np.int64) for side in zip(*rows, strict=True))
+    assert paired_randomisation(a, b, main, 64, 1) == pytest.approx(_exact(a, b, main))
+
+
 def test_equal_models_have_p_one_and_opposite_ones_the_least_possible() -> None:
     a = np.stack([np.full(40, 9), np.full(40, 10)], 1)
     b = np.stack([np.full(40, 1), np.full(40, 10)], 1)
