@@ -64,6 +64,11 @@ def _check_analysis(analysis: Node, models: tuple[str, ...]) -> Iterator[SpecErr
         elif item.value in seen:
             yield SpecError("E153", f"the model group '{item.value}' is named twice", item.place)
         seen.add(item.value)
+    baseline = analysis.child("baseline")
+    compared = sorted(seen & set(models)) or models
+    if baseline is not None and isinstance(baseline.value, str) and baseline.value not in compared:
+        message = f"the baseline '{shorten(baseline.value)}' is not a model group of this analysis"
+        yield SpecError("E169", message, baseline.place, did_you_mean(baseline.value, compared))
 
 
 def _check_seeds(node: Node) -> Iterator[SpecError]:

@@ -148,6 +148,10 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, mtl]", "models: [stl, stl]"),
         ["17:46: error E153: the model group 'stl' is named twice"],
     ),
+    "analysis whose baseline is no model group": (
+        ("models: [stl, mtl]", "models: [stl, mtl], baseline: slt"),
+        ["17:62: error E169: the baseline 'slt' is not a model group of this analysis; did you mean 'stl'?"],
+    ),
     "duplicate seeds": (
         ("seeds: [1, 2]", "seeds: [1, 2, 1]"),
         ["12:15: error E154: the seed 1 stands twice"],
