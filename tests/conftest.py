@@ -1,4 +1,4 @@
-"""What tests share: one thread, a small random encoder, and prepared toy data."""
+"""What tests share: a small random encoder and prepared toy data."""
 
 from __future__ import annotations
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from mtlspec.io.digest import digest_file
+from mtlspec.train import determinism
 from mtlspec.train.checkpoint import ResumePoints, Saved
 from tests import toy
 
@@ -136,6 +138,24 @@ def test_every_section_of_a_resume_point_is_needed(
     toy.run_train(tmp_path, toy_encoder, toy_prepared, params)
     same = digest_file(tmp_path / "out/model.safetensors") == uninterrupted
     assert same == (section is None)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_mixed_precision_resumes_to_the_bit(
+    precision: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, toy_encoder: Path, toy_prepared: Path
+) -> None:
+    """Refused on a CPU because it is slow there; the code is the same as elsewhere, gradient scaler included."""
+    monkeypatch.setattr(determinism, "_device", lambda _run: torch.device("cpu"))
+    params = toy.train_params(("pos", "names"), **RUNS["sampled"])
+    params["run"]["precision"] = precision
+    toy.run_train(tmp_path / "whole", toy_encoder, toy_prepared, params)
+    _interrupted(tmp_path / "again", toy_encoder, toy_prepared, params, at=29)
+    saved = ResumePoints(tmp_path / "again/work", "identity").latest()
+    assert saved is not None
+    assert bool(saved["scaler"].values) == (precision == "fp16")
+    toy.run_train(tmp_path / "again", toy_encoder, toy_prepared, params)
+    ends = [digest_file(tmp_path / name / "out/model.safetensors") for name in ("whole", "again")]
+    assert ends[0] == ends[1]
 
 
 def _points(root: Path) -> Iterator[Path]:
