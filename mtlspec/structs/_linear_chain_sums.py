@@ -63,7 +63,7 @@ def _forward_scaled(
         row[j] = start[j] + emissions[0, j]
     top, low = _exp_shifted(row, alpha[0])
     total = alpha[0].sum()
-    if not low > _SMALLEST:
+    if np.isnan(total) or not low > _SMALLEST:
         return np.nan
     alpha[0] /= total
     log_z = top + np.log(total)
@@ -82,8 +82,8 @@ def _forward_scaled(
         for j in range(tags):
             alpha[t, j] = row[j] * weight[t, j]
         total = alpha[t].sum()
-        if total == 0.0:
-            return -np.inf
+        if not total > 0.0:
+            return np.nan if np.isnan(total) else -np.inf
         alpha[t] /= total
         weight[t] /= total
         log_z += top + np.log(total)

@@ -28,7 +28,7 @@ def test_spans_of_any_sequence_are_those_of_seqeval(tags):
     assert spans_of(tags, "iobes") == expected
 
 
-def test_plain_tags_are_spans_of_one_word_and_O_is_none():
+def test_plain_tags_are_spans_of_one_word_and_outside_is_none():
     assert spans_of(["NN", "O", "VB"], "plain") == [(0, 1, "NN"), (2, 3, "VB")]
 
 

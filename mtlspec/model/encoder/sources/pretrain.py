@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mtlspec.model.encoder.request import Request
 
 Positive = Annotated[int, Field(ge=1)]
+POSITION_SCALE = 0.03  # of the size of the first word vectors
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -32,11 +33,11 @@ class Options(SourceOptions):
     vocabulary: Annotated[int, Field(ge=32)] = Field(default=2000, description="Most WordPiece entries.")
     min_frequency: Positive = Field(default=2, description="How often a piece must occur to enter the vocabulary.")
     lowercase: bool = Field(default=False, description="Whether the tokenizer lowers all letters.")
-    epochs: Positive = Field(default=10, description="Passes over the training text.")
-    sentences: Positive = Field(default=32, description="Sentences a batch.")
+    epochs: Positive = Field(default=6, description="Passes over the training text.")
+    sentences: Positive = Field(default=16, description="Sentences a batch.")
     tokens: Positive = Field(default=3200, description="Padded sub-tokens a batch.")
-    mask: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.2, description="Share of sub-tokens to predict.")
-    lr: Annotated[float, Field(gt=0)] = Field(default=1e-3, description="Peak learning rate.")
+    mask: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.4, description="Share of sub-tokens to predict.")
+    lr: Annotated[float, Field(gt=0)] = Field(default=1.5e-3, description="Peak learning rate.")
     warmup: Share = Field(default=0.1, description="Share of the updates over which the rate rises from zero.")
     weight_decay: Annotated[float, Field(ge=0)] = Field(default=0.01, description="AdamW's decoupled weight decay.")
     clip: Annotated[float, Field(gt=0)] = Field(default=1.0, description="Largest global gradient norm.")
@@ -102,7 +103,10 @@ def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict
 
 
 def _build(options: Options, vocabulary: int, pad: int) -> Any:
+    """Fresh weights; positions start as sinusoids, with which heads find a word's neighbours in far fewer updates."""
     from transformers import BertConfig, BertForMaskedLM
+
+    from mtlspec.model.encoder.pretraining import sinusoids
 
     config = BertConfig(
         vocab_size=vocabulary,
@@ -115,7 +119,10 @@ def _build(options: Options, vocabulary: int, pad: int) -> Any:
         attention_probs_dropout_prob=0.0,
         pad_token_id=pad,
     )
-    return BertForMaskedLM(config)
+    model = BertForMaskedLM(config)
+    positions = model.bert.embeddings.position_embeddings.weight.data
+    positions.copy_(sinusoids(*positions.shape) * POSITION_SCALE)
+    return model
 
 
 def _save(model: Any, options: Options, request: Request) -> None:
