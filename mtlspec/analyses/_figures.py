@@ -134,5 +134,6 @@ def curves(
         axes.set_ylabel(y_title)
         axes.grid(color=GRID, alpha=0.25, linewidth=0.6)
         if x_title == "epoch":
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+            axes.set_xlim(0.5, max((float(line.x.max()) for line in lines), default=1.0) + 0.5)
         axes.figure.legend(loc="outside lower center", ncols=columns)

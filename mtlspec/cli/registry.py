@@ -125,15 +125,23 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
 
 def _staleness(project: Project, record: dict[str, Any]) -> Staleness | None:
     """None if the plan cannot be made today: no spec file of that name, or one with errors."""
+    import json
+
     from mtlspec.cli.specs import find_spec
     from mtlspec.errors import MtlspecError
     from mtlspec.plan.build import build_plan
     from mtlspec.spec.load import load_spec
     from mtlspec.track.compare import staleness
 
+    name = record["spec"]["name"]
+    overrides: list[str] = []
+    made_from = project.run(name).params("plan")
     try:
-        loaded = load_spec(find_spec(record["spec"]["name"], project), project)
-    except MtlspecError:
+        if made_from.is_file():  # the run's own spec file and its --set options
+            planned = json.loads(made_from.read_bytes())
+            name, overrides = planned["spec"], planned["overrides"]
+        loaded = load_spec(find_spec(name, project), project, overrides)
+    except (MtlspecError, ValueError, KeyError, TypeError):
         return None
     return staleness(record, build_plan(loaded))
 

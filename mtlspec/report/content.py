@@ -55,9 +55,10 @@ class Content:
 def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
     models = variants(params["models"])
     evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for variant in models for run in variant.runs}
-    metrics = {
-        task: evaluations[variant.runs[0].stage].main(task) for variant in reversed(models) for task in variant.tasks
-    }
+    metrics: dict[str, str] = {}
+    for variant in models:  # in the order of the spec: JSON objects have lost it
+        for task in variant.tasks:
+            metrics.setdefault(task, evaluations[variant.runs[0].stage].main(task))
     found = {name: Findings.read(inputs[stage]) for name, stage in params["analyses"].items()}
     sections = [_analysis_section(name, findings, inputs[params["analyses"][name]]) for name, findings in found.items()]
     if not any(findings.type == "score_matrix" for findings in found.values()):
@@ -69,7 +70,7 @@ def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
         encoder=params["encoder"],
         environment=environment,
         models=models,
-        metrics={task: metrics[task] for task in params["spec"]["tasks"] if task in metrics},
+        metrics=metrics,
         sections=tuple(sections),
         training=_training_table(models, evaluations, inputs),
         statistics=statistics_tables(statistics),
