@@ -146,7 +146,8 @@ def _environment(record: Mapping[str, Any]) -> dict[str, Any]:
             known = answers.setdefault(name, [])
             if value not in known:
                 known.append(value)
-    return {name: values[0] if len(values) == 1 else sorted(values, key=str) for name, values in answers.items()}
+    merged = {name: values[0] if len(values) == 1 else sorted(values, key=str) for name, values in answers.items()}
+    return {**merged, "lock file": record["lock"]}
 
 
 def _score_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[ScoreRow, ...]:

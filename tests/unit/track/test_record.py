@@ -85,6 +85,7 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     b["code"]["files"]["model/taggers/crf.py"] = "2" * 64
     b["data"]["card"]["sha256"]["train.conllu"] = "b" * 64
     next(iter(b["environments"].values()))["python"] = "CPython 3.12.1"
+    b["lock"] = "d" * 64
     b["stages"]["evaluate-mtl-all-s1"]["artifact"] = "c" * 64
     b["models"][0]["scores"]["test/mean"]["mean"] += 1.5
     found = diff(a, b)
@@ -92,6 +93,7 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
         "spec train.lr.encoder: 5e-05 → 0.0001",
         "data sha256.train.conllu: aaaaaaaaaaaa → bbbbbbbbbbbb",
         "code model/taggers/crf.py: 111111111111 → 222222222222",
+        "environment lock file: nothing → dddddddddddd",
         "environment python: CPython 3.11.9 → CPython 3.12.1",
     ]
     assert found.different == ("evaluate-mtl-all-s1",)
