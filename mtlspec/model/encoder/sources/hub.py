@@ -19,7 +19,7 @@ SECONDS = 5.0  # to wait for the hub's first answer
 
 class Options(SourceOptions):
     type: Literal["hub"]
-    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?$")] = Field(
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?$")] = Field(
         description="Such as `google-bert/bert-base-cased`."
     )
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] = Field(description="Full commit hash; branches move.")
