@@ -1,0 +1,1 @@
+"""Benchmarks: ratios to a peer, measured interleaved in one run."""
