@@ -84,7 +84,7 @@ class SetupError(MtlspecError):
     exit_code = 6
 
 
-class Problems(MtlspecError):
+class Problems(MtlspecError):  # noqa: N818  # a group, not one error
     """Several problems at once, in the order of their places."""
 
     def __init__(self, problems: Iterable[MtlspecError]) -> None:

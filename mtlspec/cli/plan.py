@@ -54,7 +54,9 @@ def command(
             }
             for status in found
         ]
-        console.say_json({"spec": planned.plan.spec, "minutes": round(minutes, 2), "megabytes": round(disk, 1), "stages": stages})
+        console.say_json(
+            {"spec": planned.plan.spec, "minutes": round(minutes, 2), "megabytes": round(disk, 1), "stages": stages}
+        )
         return
     rows = [
         (

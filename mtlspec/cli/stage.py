@@ -27,7 +27,10 @@ def command(
     places = project.run(spec or Path.cwd().name)
     if not places.base.joinpath("dvc.yaml").is_file():
         raise StageError(
-            "E411", "no stages were written here", places.base, "name the spec with --spec, or run `mtlspec plan --write`"
+            "E411",
+            "no stages were written here",
+            places.base,
+            "name the spec with --spec, or run `mtlspec plan --write`",
         )
     if name == PLAN_STAGE:
         from mtlspec.execute.materialise import plan_again
@@ -40,5 +43,5 @@ def command(
     else:
         from mtlspec.execute.job import run_job
 
-        return run_job([str(places.base), name, ""])
+        return run_job([str(places.base), name, "", ""])
     return 0

@@ -133,7 +133,7 @@ def _workers(project: Project) -> tuple[bool, str]:
     zygote = Zygote.start(project.root)
     try:
         base = project.root / "registry" / "runs" / "doctor"
-        reply = zygote.call("doctor", "train", [str(base), "nothing", ""], project.state / "doctor.log")
+        reply = zygote.call("doctor", "train", [str(base), "nothing", "", ""], project.state / "doctor.log")
     finally:
         zygote.stop()
         (project.state / "doctor.log").unlink(missing_ok=True)

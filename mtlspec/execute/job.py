@@ -18,12 +18,12 @@ _INTERVAL = 0.2  # seconds between two progress messages
 
 
 def run_job(argv: list[str]) -> int:
-    """argv: spec folder, stage name, progress socket (may be empty). Errors go to standard error."""
-    base, name, progress_socket = argv
+    """argv: spec folder, stage name, progress socket or "", project whose data are read or "". Errors go to stderr."""
+    base, name, progress_socket, sources = argv
     project = Project.find(Path(base))
     places = project.run(Path(base).name)
     try:
-        run_stage(project, places, name, _sender(name, progress_socket))
+        run_stage(project, places, name, _sender(name, progress_socket), Path(sources) if sources else None)
     except MtlspecError as error:
         sys.stderr.write(f"{error}\n")
         return type(error).exit_code

@@ -39,8 +39,13 @@ class Snapshot:
         return digest_value({"params": self.params, "code": self.code, "inputs": self.inputs})
 
 
-def run_stage(project: Project, places: RunPlaces, name: str, progress: Progress = silent) -> None:
-    """Leaves the artifact, the record and the timing of stage `name`; on any failure it leaves none of them."""
+def run_stage(
+    project: Project, places: RunPlaces, name: str, progress: Progress = silent, sources: Path | None = None
+) -> None:
+    """Leaves the artifact, the record and the timing of stage `name`; on any failure it leaves none of them.
+
+    `sources` is the project whose corpora and encoder folders are read, if it is not the one written to.
+    """
     kind, params, inputs, unit = _read_params(places, name)
     directories = {role: places.artifact(parent) for role, parent in inputs.items()}
     before = _snapshot(places, name, unit, directories)
@@ -55,7 +60,7 @@ def run_stage(project: Project, places: RunPlaces, name: str, progress: Progress
             out=out,
             work=work,
             identity=before.identity,
-            project_root=project.root,
+            project_root=sources or project.root,
             progress=progress,
         )
         result: StageResult = importlib.import_module(f"mtlspec.stages.{kind}").run(context)

@@ -57,7 +57,7 @@ class Scheduler:
                 for stage in self._next(len(running)):
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
-                    argv = [str(places.base), stage.name, listener.address]
+                    argv = [str(places.base), stage.name, listener.address, ""]
                     zygote.submit(stage.name, stage.kind, argv, places.log(stage.name))
                     running[stage.name] = stage
                     self.watcher.started(stage.name)

@@ -26,7 +26,7 @@ class StageContext:
     out: Path  # an empty temporary directory; sealed and renamed after the stage
     work: Path  # resume points; kept when the stage is killed, removed when it succeeds
     identity: str  # digest of everything that determines the result; resume points carry it
-    project_root: Path
+    project_root: Path  # where cards look for corpora and encoder folders; nothing is written there
     progress: Progress = silent
 
 

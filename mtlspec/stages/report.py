@@ -9,5 +9,4 @@ from mtlspec.track.environment import environment
 
 def run(ctx: StageContext) -> StageResult:
     threads = int(ctx.params["spec"]["run"]["threads"])
-    facts = environment(threads, ctx.project_root / "requirements.lock")
-    return StageResult(facts=build_report(ctx.params, ctx.inputs, facts, ctx.out, ctx.progress))
+    return StageResult(facts=build_report(ctx.params, ctx.inputs, environment(threads), ctx.out, ctx.progress))

@@ -17,7 +17,7 @@ REPORTING = {"analyse-scores", "report"}
 def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> None:
     record = json.loads((finished.run / "record.json").read_bytes())
     assert record["missing"] == []
-    assert {model["name"] for model in record["models"]} == {"stl-pos", "stl-ner", "mtl-pos-ner"}
+    assert {model["name"] for model in record["models"]} == {"stl-pos", "stl-ner", "mtl-all"}
     assert all(0 <= model["scores"]["test/mean"]["mean"] <= 100 for model in record["models"])
     page = (finished.run / "artifacts" / "report" / "report.html").read_text()
     assert "stl" in page and "http://" not in page.replace("http://www.w3.org", "")

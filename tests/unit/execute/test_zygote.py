@@ -41,11 +41,11 @@ def test_a_worker_fails_in_one_line_and_the_server_goes_on(project: Path) -> Non
     try:
         base = project / "registry" / "runs" / "x"
         for attempt in ("first", "second"):
-            reply = zygote.call(attempt, "train", [str(base), "nothing", ""], project / "log")
+            reply = zygote.call(attempt, "train", [str(base), "nothing", "", ""], project / "log")
             assert (reply["job"], reply["status"]) == (attempt, 4)
             assert reply["tail"].count("\n") == 1 and "error E401" in reply["tail"]
         (base / "stages" / "bad.json").write_text("{}")
-        assert "error E402" in zygote.call("bad", "train", [str(base), "bad", ""], project / "log")["tail"]
+        assert "error E402" in zygote.call("bad", "train", [str(base), "bad", "", ""], project / "log")["tail"]
     finally:
         zygote.stop()
     assert zygote.process.poll() is not None
@@ -65,7 +65,7 @@ def test_kill_9_of_the_driver_takes_the_server_and_its_workers_along(project: Pa
             from pathlib import Path
             from mtlspec.execute.zygote import Zygote
             zygote = Zygote.start(Path({str(project)!r}))
-            zygote.submit("hang", "data", [{str(base)!r}, "hang", ""], Path({str(project / "log")!r}))
+            zygote.submit("hang", "data", [{str(base)!r}, "hang", "", ""], Path({str(project / "log")!r}))
             children = Path(f"/proc/{{zygote.process.pid}}/task/{{zygote.process.pid}}/children")
             while not children.read_text().split():
                 time.sleep(0.05)
