@@ -8,8 +8,6 @@ from pathlib import Path
 
 from mtlspec.spec.cards import DataCard
 
-FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
-
 
 @dataclass(frozen=True)
 class Request:
