@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,7 @@ from mtlspec.io.write import redirect_output
 _TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
            "matplotlib.backends.backend_svg")  # fmt: skip
 _MODELS = ("torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
-           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "datasets", "numba",
-           "numba.core.registry", "numba.np.arraymath")  # fmt: skip
+           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "datasets")  # fmt: skip
 _PRELOAD: dict[str, tuple[str, ...]] = {"data": (), "analyse": _TABLES, "report": _TABLES}
 
 
@@ -164,6 +164,16 @@ def _preload(kind: str) -> None:
 
     for name in _PRELOAD.get(kind, (*_MODELS, *_TABLES)):
         importlib.import_module(name)
+    if kind not in _PRELOAD:
+        _warm_compiler()
+
+
+@cache
+def _warm_compiler() -> None:
+    """numba fills its registries when it first compiles, which takes a second; forks inherit them."""
+    import numba
+
+    numba.njit(lambda number: number)(0)
 
 
 if __name__ == "__main__":

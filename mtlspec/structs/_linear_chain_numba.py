@@ -84,7 +84,8 @@ def viterbi(emissions: Array, transitions: Array, start: Array, end: Array, leng
         for j in range(tags):
             reach[0, j] = start[j] + emissions[b, 0, j]
         for t in range(1, n):
-            now[:] = -np.inf
+            for j in range(tags):
+                now[j] = -np.inf
             for i in range(tags):
                 before = reach[t - 1, i]
                 for j in range(tags):
@@ -92,7 +93,9 @@ def viterbi(emissions: Array, transitions: Array, start: Array, end: Array, leng
                     now[j] = candidate if candidate > now[j] else now[j]
             for j in range(tags):
                 reach[t, j] = now[j] + emissions[b, t, j]
-        tag: Any = np.argmax(reach[n - 1] + end)
+        for j in range(tags):
+            now[j] = reach[n - 1, j] + end[j]
+        tag: Any = np.argmax(now)
         score[b] = reach[n - 1, tag] + end[tag]
         best[b, n - 1] = tag
         for t in range(n - 1, 0, -1):

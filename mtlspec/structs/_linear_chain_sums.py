@@ -3,6 +3,8 @@
 Forward probabilities are scaled to sum 1, in double precision: one exponential a tag and word. A sentence
 whose scores span so wide a range that a scaled number could underflow is computed in log space instead, so that no path
 is ever lost. Any score may be -inf. Scores are float64. Shapes: B sentences, N words, C tags.
+
+Everything is written as plain loops over numbers: numba compiles expressions over whole arrays ten times more slowly.
 """
 
 from __future__ import annotations
@@ -20,10 +22,43 @@ _SMALLEST = 1e-280  # a product below this sends its sentence to log space
 
 @compiled
 def _log_sum(scores: Array) -> float:
-    top = scores.max()
+    top, total = -np.inf, 0.0
+    for score in scores:
+        if score > top or np.isnan(score):
+            top = score
     if top == -np.inf:
         return -np.inf
-    return top + np.log(np.exp(scores - top).sum())  # type: ignore[no-any-return]
+    for score in scores:
+        total += np.exp(score - top)
+    return top + np.log(total)  # type: ignore[no-any-return]
+
+
+@compiled
+def _total(row: Array) -> float:
+    total = 0.0
+    for value in row:
+        total += value
+    return total
+
+
+@compiled
+def _clear(row: Array) -> None:
+    for j in range(row.size):
+        row[j] = 0.0
+
+
+@compiled
+def _divide(row: Array, by: float) -> None:
+    for j in range(row.size):
+        row[j] /= by
+
+
+@compiled
+def _product(a: Array, b: Array) -> float:
+    total = 0.0
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
 
 
 @compiled
@@ -35,7 +70,7 @@ def _exp_shifted(scores: Array, out: Array) -> tuple[float, float]:
         if scores[j] > -np.inf:
             low = min(low, scores[j])
     if top == -np.inf:
-        out[:] = 0.0
+        _clear(out)
         return top, 0.0
     for j in range(scores.size):
         out[j] = np.exp(scores[j] - top)
@@ -62,14 +97,14 @@ def _forward_scaled(
     for j in range(tags):
         row[j] = start[j] + emissions[0, j]
     top, low = _exp_shifted(row, alpha[0])
-    total = alpha[0].sum()
+    total = _total(alpha[0])
     if np.isnan(total) or not low > _SMALLEST:
         return np.nan
-    alpha[0] /= total
+    _divide(alpha[0], total)
     log_z = top + np.log(total)
     for t in range(1, words):
         least = 1.0
-        row[:] = 0.0
+        _clear(row)
         for i in range(tags):
             before = alpha[t - 1, i]
             if before > 0.0:
@@ -81,11 +116,11 @@ def _forward_scaled(
             return np.nan
         for j in range(tags):
             alpha[t, j] = row[j] * weight[t, j]
-        total = alpha[t].sum()
+        total = _total(alpha[t])
         if not total > 0.0:
             return np.nan if np.isnan(total) else -np.inf
-        alpha[t] /= total
-        weight[t] /= total
+        _divide(alpha[t], total)
+        _divide(weight[t], total)
         log_z += top + np.log(total)
     least = 1.0
     for j in range(tags):
@@ -93,7 +128,7 @@ def _forward_scaled(
             least = min(least, alpha[words - 1, j])
     if not least * last_low > _SMALLEST:
         return np.nan
-    return log_z + np.log((alpha[words - 1] * last).sum())  # type: ignore[no-any-return]
+    return log_z + np.log(_product(alpha[words - 1], last))  # type: ignore[no-any-return]
 
 
 @compiled
@@ -147,13 +182,15 @@ def _backward_scaled(
     `moves_back` is the transposed matrix, so that the inner loops run along memory.
     """
     words, tags = alpha.shape
-    flow = np.empty(tags)
-    beta = last / (alpha[words - 1] * last).sum()
-    marginals[words - 1] = alpha[words - 1] * beta
+    flow, beta = np.empty(tags), np.empty(tags)
+    total = _product(alpha[words - 1], last)
+    for j in range(tags):
+        beta[j] = last[j] / total
+        marginals[words - 1, j] = alpha[words - 1, j] * beta[j]
     for t in range(words - 2, -1, -1):
         for j in range(tags):
             flow[j] = weight[t + 1, j] * beta[j]
-        beta[:] = 0.0
+            beta[j] = 0.0
         for j in range(tags):
             if flow[j] != 0.0:
                 for i in range(tags):
@@ -179,9 +216,10 @@ def _backward_logs(
 ) -> None:
     """One sentence [n, C] in log space: fills marginals [n, C], adds up * (pair marginals) to pairs [C, C]."""
     words, tags = emissions.shape
-    scores, before = np.empty(tags), np.empty(tags)
-    beta = end.astype(np.float64)
-    marginals[words - 1] = np.exp(alpha[words - 1] + beta - log_z)
+    scores, before, beta = np.empty(tags), np.empty(tags), np.empty(tags)
+    for j in range(tags):
+        beta[j] = end[j]
+        marginals[words - 1, j] = np.exp(alpha[words - 1, j] + beta[j] - log_z)
     for t in range(words - 2, -1, -1):
         for i in range(tags):
             for j in range(tags):
@@ -189,7 +227,8 @@ def _backward_logs(
                 pairs[i, j] += up * np.exp(alpha[t, i] + scores[j] - log_z)
             before[i] = _log_sum(scores)
             marginals[t, i] = np.exp(alpha[t, i] + before[i] - log_z)
-        beta[:] = before
+        for j in range(tags):
+            beta[j] = before[j]
 
 
 @on_tensors
@@ -213,7 +252,10 @@ def backward(
     moves, last, marginals = np.empty((tags, tags)), np.empty(tags), np.empty((words, tags))
     _exp_shifted(transitions.reshape(-1), moves.reshape(-1))
     _exp_shifted(end, last)
-    moves_back = np.ascontiguousarray(moves.T)
+    moves_back = np.empty((tags, tags))
+    for i in range(tags):
+        for j in range(tags):
+            moves_back[j, i] = moves[i, j]
     of_emissions, of_start, of_end = np.zeros((rows, words, tags)), np.zeros(tags), np.zeros(tags)
     outer, pairs = np.zeros((tags, tags)), np.zeros((tags, tags))
     for b in range(rows):
@@ -224,7 +266,12 @@ def backward(
             _backward_logs(emissions[b, :n], transitions, end, log_z[b], alpha[b], up, pairs, marginals)
         else:
             _backward_scaled(alpha[b, :n], weight[b], moves_back, last, up, outer, marginals)
-        of_start += up * marginals[0]
-        of_end += up * marginals[n - 1]
-        of_emissions[b, :n] = up * marginals[:n]
-    return of_emissions, outer * moves + pairs, of_start, of_end
+        for j in range(tags):
+            of_start[j] += up * marginals[0, j]
+            of_end[j] += up * marginals[n - 1, j]
+            for t in range(n):
+                of_emissions[b, t, j] = up * marginals[t, j]
+    for i in range(tags):
+        for j in range(tags):
+            pairs[i, j] += outer[i, j] * moves[i, j]
+    return of_emissions, pairs, of_start, of_end
