@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import toy
+
+
+@pytest.fixture(autouse=True)
+def ordinary_numbers() -> Iterator[None]:
+    """Training flushes denormal numbers to zero, for the whole process; the next test must not notice."""
+    yield
+    if "torch" in sys.modules:
+        import torch
+
+        torch.set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,8 @@ from mtlspec.io.write import redirect_output
 _TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
            "matplotlib.backends.backend_svg")  # fmt: skip
 _MODELS = ("torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
-           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto", "datasets")  # fmt: skip
+           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
+           "datasets")  # fmt: skip
 _PRELOAD: dict[str, tuple[str, ...]] = {"data": (), "analyse": _TABLES, "report": _TABLES}
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.study import SPEC, Study
 
 pytestmark = pytest.mark.xdist_group("e2e")
-LONG = SPEC.replace("epochs: 1,", "epochs: 40, patience: 1.0, checkpoint_every: 5,")
+LONG = SPEC.replace("epochs: 1,", "epochs: 15, patience: 1.0, checkpoint_every: 5,")
 
 
 def _start(study: Study, *arguments: str) -> subprocess.Popen[str]:
@@ -73,7 +73,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study: Study, how: signal.S
     interrupted = study.digests()
     assert not list((study.run / "artifacts").glob(".*")), "no temporary folder is left in the end"
     assert "up to date" in study.tool("dvc", "status").stdout
-    study.mtlspec("verify", "small", "--rerun", "--sample", "30")
+    assert study.mtlspec("verify", "small", "--rerun").returncode == 0, "an uninterrupted run gives the same bits"
     assert study.digests() == interrupted
 
 
