@@ -14,12 +14,12 @@ from mtlspec.spec.families import (
     GeneratorOptions,
     LayerKind,
     ReaderOptions,
+    Sha256,
     SourceOptions,
 )
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Split = Literal["train", "dev", "test"]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(pattern=NAME)]
 
 

@@ -7,12 +7,13 @@ layer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from mtlspec.kinds import Options, Sequence_
 
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 LayerKind = Literal["tags", "dep", "con", "srl"]
 """tags: one string a word; dep: heads and relations; con: a phrase-structure tree; srl: predicates with role spans."""
 

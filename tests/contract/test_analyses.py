@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from mtlspec import kinds
 from mtlspec.analyses._findings import Findings
 from mtlspec.io.digest import digest_tree
-from mtlspec.spec.families import ANALYSES, AnalysisOptions
+from mtlspec.spec.families import ANALYSES
 from tests.finished_run import FinishedRun, make_run
 
 NAMES = kinds.names(ANALYSES)
@@ -26,15 +24,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_options_name_their_file_and_are_light(name: str) -> None:
-    options = kinds.options_class(ANALYSES, name)
-    assert issubclass(options, AnalysisOptions)
-    assert get_args(options.model_fields["type"].annotation) == (name,)
+def test_an_analysis_can_be_run(name: str) -> None:
     assert callable(kinds.load(ANALYSES, name).run)
-    heavy = ("torch", "numpy", "pyarrow", "matplotlib", "transformers", "mlflow")
-    code = f"import sys, mtlspec.analyses.{name}; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def _run(name: str, finished: FinishedRun, out: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,13 @@ def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> Non
     assert all(0 <= model["scores"]["test/mean"]["mean"] <= 100 for model in record["models"])
     page = (finished.run / "artifacts" / "report" / "report.html").read_text()
     assert "stl" in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_checking_and_planning_never_import_what_is_slow(study: Study, command: str) -> None:
+    done = study.tool(sys.executable, "-X", "importtime", "-m", "mtlspec", command, "small")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "pydantic" in imported and not {"torch", "mlflow", "transformers", "datasets", "dvc", "numpy"} & imported
 
 
 def test_a_second_run_does_nothing_and_dvc_agrees(study: Study) -> None:

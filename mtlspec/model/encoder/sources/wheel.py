@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.cards import Sha256
-from mtlspec.spec.families import SourceOptions
+from mtlspec.spec.families import Sha256, SourceOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,117 @@
+"""What every task type, tagger, sharing strategy, sampler and balancing promises, for all files in their folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mtlspec import kinds
+from mtlspec.data.batching import collate
+from mtlspec.data.prepared import Prepared
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.multitask import build_model, load_model
+from mtlspec.model.predict import predict
+from mtlspec.spec.families import BALANCE, SAMPLERS, SHARING, TAGGERS, TASKS
+from mtlspec.spec.models import BatchLimits
+from mtlspec.train.samplers._sampler import TaskSizes
+
+TAGGING = {"type": "tagging", "layer": "ner"}
+EXAMPLES: dict[str, dict[str, Any]] = {"tagging": {"layer": "ner"}}  # what a task type needs on the toy data
+CASES = [{**TAGGING, "decoder": name} for name in kinds.names(TAGGERS)]
+CASES += [{"type": name, **EXAMPLES[name]} for name in kinds.names(TASKS)]
+NEEDED = {"static": {"weights": {"a": 1.0, "b": 2.0, "c": 0.5}}}
+
+
+@pytest.fixture(scope="module")
+def data(toy_prepared: Path) -> Prepared:
+    return Prepared.load(toy_prepared)
+
+
+def _model(encoder: Path, data: Prepared, task: dict[str, Any], sharing: str = "hard") -> Any:
+    torch.manual_seed(3)
+    options = kinds.options_class(TASKS, task["type"]).model_validate(task)
+    strategy = kinds.options_class(SHARING, sharing)(type=sharing)
+    return build_model(Encoder.load(encoder), strategy, {"x": options}, data.labels)  # type: ignore[dict-item, arg-type]
+
+
+@pytest.mark.parametrize("task", CASES, ids=str)
+def test_a_task_learns_predicts_and_comes_back_from_disk(
+    task: dict[str, Any], toy_encoder: Path, data: Prepared, tmp_path: Path
+) -> None:
+    model = _model(toy_encoder, data, task)
+    (built,) = model.tasks
+    gold = built.encode(data.train)
+    batch = collate(data.train, built.rows(data.train)[:8], data.specials)
+    optimiser = torch.optim.Adam(model.module.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(8):
+        loss = built.loss(model.states(batch, 0), batch, gold)
+        losses.append(loss.item())
+        optimiser.zero_grad()
+        loss.backward()
+        assert all(p.grad is not None for p in built.module.parameters()), "every parameter of a decoder learns"
+        optimiser.step()
+    assert losses[-1] < losses[0]
+    model.module.eval()
+    (predicted,) = predict(model, data.dev, BatchLimits()).values()
+    truth = built.gold_values(data.dev)
+    assert len(predicted) == len(truth) == len(data.dev)
+    counts = built.metric.counts(truth, predicted)
+    assert counts.shape == (len(data.dev), len(built.metric.columns))
+    perfect = built.metric.scores(built.metric.counts(truth, truth).sum(0))
+    assert perfect[built.metric.main] == pytest.approx(100.0)
+    built.write_predictions(data.dev, predicted, tmp_path / f"x.{built.extension}")
+    assert (tmp_path / f"x.{built.extension}").stat().st_size > 0
+    (tmp_path / "saved").mkdir()
+    model.save(tmp_path / "saved", tokenizer=toy_encoder)
+    (again,) = predict(load_model(tmp_path / "saved"), data.dev, BatchLimits()).values()
+    assert again == predicted
+
+
+@pytest.mark.parametrize("sharing", kinds.names(SHARING))
+def test_a_strategy_gives_states_and_its_state_is_json(sharing: str, toy_encoder: Path, data: Prepared) -> None:
+    model = _model(toy_encoder, data, TAGGING, sharing)
+    batch = collate(data.train, torch.arange(4), data.specials)
+    states = model.states(batch, 0)
+    assert states.words.shape == (*batch.word_mask.shape, model.sharing.width)
+    saved = json.loads(json.dumps(model.sharing.state()))
+    model.sharing.load_state(saved)
+    assert model.sharing.state() == saved
+    assert set(model.sharing.logs()) == set(model.sharing.logs())
+
+
+@pytest.mark.parametrize("name", kinds.names(SAMPLERS))
+def test_a_sampler_draws_known_tasks_and_resumes_exactly(name: str) -> None:
+    options: Any = kinds.options_class(SAMPLERS, name)(type=name)
+    assert options.problem(("a", "b", "c")) is None
+    sizes = TaskSizes((90, 40, 10), (9, 4, 1))
+    sampler = options.build(sizes, 12, 3, 5)
+    draws = [sampler.draw(1) for _ in range(20)]
+    assert {part.task for draw in draws for part in draw} <= {0, 1, 2}
+    saved = json.loads(json.dumps(sampler.state()))
+    rest = [sampler.draw(2) for _ in range(30)]
+    other = options.build(sizes, 12, 3, 5)
+    other.load_state(saved)
+    assert [other.draw(2) for _ in range(30)] == rest
+
+
+@pytest.mark.parametrize("name", kinds.names(BALANCE))
+def test_a_balancing_keeps_the_gradient_and_resumes_exactly(name: str) -> None:
+    options: Any = kinds.options_class(BALANCE, name)(type=name, **NEEDED.get(name, {}))
+    tasks = ("a", "b", "c")
+    assert options.problem(tasks) is None
+    balance = options.build(tasks)
+    for step in range(7):
+        loss = torch.tensor(1.0 + step, requires_grad=True)
+        weighted, weight = balance.weigh(step % 3, loss)
+        weighted.backward()
+        assert weight > 0 and loss.grad is not None and loss.grad.item() > 0
+    saved = json.loads(json.dumps(balance.state()))
+    other = options.build(tasks)
+    other.load_state(saved)
+    other.module.load_state_dict(balance.module.state_dict())
+    assert other.weigh(1, torch.tensor(2.0))[1] == balance.weigh(1, torch.tensor(2.0))[1]
