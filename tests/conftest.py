@@ -29,6 +29,6 @@ def toy_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def toy_prepared(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Path:
-    """A prepared directory with the layers `pos` and `ner`: 120, 30 and 30 sentences."""
+    """A prepared directory with five layers (pos, ner, dep, con, srl): 120, 30 and 30 sentences."""
     splits = {"train": toy.corpus(1, 120), "dev": toy.corpus(2, 30), "test": toy.corpus(3, 30)}
     return toy.write_prepared(tmp_path_factory.mktemp("prepared"), toy_encoder, splits)
