@@ -32,6 +32,8 @@ class ParameterGroup:
     parameters: tuple[nn.Parameter, ...]
     lr: float
     scheduled: bool = False  # True: warm-up, decay and plateau apply
+    clipped: bool = True  # False: neither counted in the gradient norm nor scaled down with it
+    decayed: bool = True  # False: no weight decay, whatever the shapes
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Sharing:
     """One encoder for all tasks, one decoder each."""
 
     task_free = True  # the encoder's output does not depend on the task, so evaluation encodes once for all
+    balance_penalty = False  # True: the penalty is added to every task's loss before that is balanced
 
     def __init__(self, encoder: Encoder, tasks: Sequence[str]) -> None:
         self.encoder = encoder
@@ -71,8 +74,12 @@ class Sharing:
         return states
 
     def loss(self, task: int, loss: Tensor, balance: Balancing) -> Tensor:
-        """The loss that is trained; penalties are added here, before or after balancing."""
+        """The loss that is trained, without `penalty`."""
         return balance(task, loss)
+
+    def penalty(self) -> Tensor | None:
+        """What is added to the trained loss []: with weight 1 per update, whatever the number of tasks and batches."""
+        return None
 
     def before_update(self, moment: Moment) -> None:
         """Called before the forward passes of an update; gradients are empty."""

@@ -32,12 +32,15 @@ class Optimiser:
         return next((group["lr"] for group in self._groups if group["name"] == name), 0.0)
 
     def clip(self, limit: float | None) -> float:
-        """Scale all gradients down to a global norm of at most `limit`; returns the norm they had."""
-        gradients = [p.grad for p in self.parameters if p.grad is not None]
-        total = nn.utils.get_total_norm(gradients)
+        """Scale gradients down to a global norm of at most `limit`; returns the norm they had.
+
+        Groups that are not clipped stand outside: they neither lower the others' gradients nor are lowered with them.
+        """
+        clipped = [p for group in self._groups if group["clipped"] for p in group["params"] if p.grad is not None]
+        total = nn.utils.get_total_norm([p.grad for p in clipped if p.grad is not None])
         norm: float = total.item()
         if limit is not None and norm > limit:
-            nn.utils.clip_grads_with_norm_(self.parameters, limit, total)
+            nn.utils.clip_grads_with_norm_(clipped, limit, total)
         return norm
 
     def tensors(self) -> dict[str, Tensor]:
@@ -82,8 +85,9 @@ def parameter_groups(
 
 def _split(group: ParameterGroup, decay: float) -> list[dict[str, object]]:
     """A group's settings for torch; two of them where weight decay tells matrices from vectors."""
-    base = {"name": group.name, "base": group.lr, "lr": group.lr, "scheduled": group.scheduled, "weight_decay": 0.0}
-    if decay == 0:
+    base = {"name": group.name, "base": group.lr, "lr": group.lr, "weight_decay": 0.0}
+    base |= {"scheduled": group.scheduled, "clipped": group.clipped}
+    if decay == 0 or not group.decayed:
         return [{**base, "params": list(group.parameters)}]
     matrices = [p for p in group.parameters if p.ndim > 1]
     vectors = [p for p in group.parameters if p.ndim <= 1]
