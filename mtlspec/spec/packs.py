@@ -1,0 +1,58 @@
+"""Paper packs: published figures that a spec can name under `compare_to`, one YAML file each in `mtlspec/packs`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, Strict
+
+from mtlspec.errors import SpecError, did_you_mean
+from mtlspec.kinds import Frozen, Sequence_
+from mtlspec.spec.words import shorten
+from mtlspec.spec.yaml import read_yaml
+
+FOLDER = Path(__file__).parents[1] / "packs"
+MeanAndStd = Annotated[tuple[float, float], Strict(False)]
+Figures = dict[str, MeanAndStd]
+"""task -> (mean, standard deviation over seeds)"""
+
+
+class Pack(Frozen):
+    """The figures of one study with one encoder. Groups and tasks bear the names that specs use for them."""
+
+    pack: int
+    title: str
+    paper: str
+    source: str = Field(description="The tables that the figures stand in.")
+    encoder: str
+    corpus: str
+    seeds: int
+    heads: int = Field(description="Attention heads of the encoder.")
+    metrics: dict[str, str] = Field(description="Task -> main metric.")
+    scores: dict[str, Figures] = Field(description="Model group -> task -> test score.")
+    pairs: dict[str, Figures] = Field(default_factory=dict, description="`a+b` -> scores of both tasks.")
+    heads_kept: dict[str, Figures] = Field(default_factory=dict, description="Model group -> task -> share in percent.")
+    samples_per_second: dict[str, dict[str, int]] = Field(default_factory=dict)
+    utilisation: dict[str, dict[str, float]] = Field(default_factory=dict, description="Agreement of head utilisation.")
+    notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
+
+
+@cache
+def pack_names() -> tuple[str, ...]:
+    """`stem_cell/bert` and the like, sorted."""
+    return tuple(sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.yaml")))
+
+
+def unknown_pack(name: str) -> tuple[str, str | None]:
+    """Message and hint for a name that no pack has."""
+    return f"there is no paper pack '{shorten(name)}'", did_you_mean(name, pack_names())
+
+
+def load_pack(name: str) -> Pack:
+    if name not in pack_names():
+        message, hint = unknown_pack(name)
+        raise SpecError("E170", message, None, hint)
+    path = FOLDER / f"{name}.yaml"
+    return Pack.model_validate(read_yaml(path, f"packs/{name}.yaml").plain())
