@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from mtlspec.data.batching import Batch, Specials
 from mtlspec.data.tokenizer import read_specials
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_json
+from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import build_model, config_values, length_limit, load_config, load_model
 from mtlspec.model.encoder.windows import cut
 
@@ -45,6 +47,14 @@ class Encoder(nn.Module):
         if max_pieces is not None and limit is not None and max_pieces > limit:
             raise EncoderError("E309", f"max_pieces is {max_pieces}, but the encoder reads at most {limit} sub-tokens")
         self.max_pieces = max_pieces if max_pieces is not None else limit
+        self._heads: Heads | None = None
+
+    @property
+    def heads(self) -> Heads:
+        """The attention heads; an error if the family is not supported."""
+        if self._heads is None:
+            self._heads = Heads(self.model, self.config)
+        return self._heads
 
     @classmethod
     def load(cls, directory: Path, subword_dropout: float = 0.0, max_pieces: int | None = None) -> Encoder:
@@ -84,7 +94,8 @@ class Encoder(nn.Module):
         if self.max_pieces is None or pieces.shape[1] <= self.max_pieces:
             return self._transform(pieces, mask)
         windows = cut(pieces, mask, self.max_pieces, self.specials.pad)
-        return windows.stitch(self._transform(windows.pieces, windows.mask), *pieces.shape)
+        with self._heads.windowed(windows) if self._heads is not None else nullcontext():
+            return windows.stitch(self._transform(windows.pieces, windows.mask))
 
     def drop_subwords(self, batch: Batch) -> Tensor:
         """Sub-tokens with a random share of them masked, never a special one: int64 [B, S]."""

@@ -33,19 +33,47 @@ def window_owners(length: int, size: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Windows:
-    """A batch cut into windows, and the way back.
+    """A batch [B, S] cut into R windows of L sub-tokens, and the way back.
 
     pieces int64 [R, L] with [CLS] and [SEP] around every window; mask bool [R, L];
-    source int64 [B * S]: for every position of the batch the flat position in [R * L] whose state it takes.
+    rows int64 [R]: the sentence of each window; places int64 [R, L]: where in it the sub-tokens stand;
+    source int64 [B, S]: for every position of the batch the flat position in [R * L] whose state it takes.
     """
 
     pieces: Tensor
     mask: Tensor
+    rows: Tensor
+    places: Tensor
     source: Tensor
 
-    def stitch(self, hidden: Tensor, rows: int, length: int) -> Tensor:
-        """States of the windows [R, L, D] -> states of the sentences [B, S, D]."""
-        return hidden.flatten(0, 1).index_select(0, self.source).view(rows, length, -1)
+    def stitch(self, states: Tensor) -> Tensor:
+        """States of the windows [R, L, ...] -> states of the sentences [B, S, ...]."""
+        chosen = states.flatten(0, 1).index_select(0, self.source.flatten())
+        return chosen.view(*self.source.shape, *states.shape[2:])
+
+    def stitch_attention(self, attention: Tensor) -> Tensor:
+        """Attention within windows [R, H, L, L] -> [B, H, S, S], zero on keys that a query's window does not hold."""
+        rows, length = self.source.shape
+        real = attention * self.mask.view(len(self.rows), 1, 1, -1)  # padding shares its place with [CLS]
+        chosen = self.stitch(real.transpose(1, 2))  # [B, S, H, L]
+        places = self.places.index_select(0, self.source.flatten() // self.places.shape[1])  # of the keys [B * S, L]
+        index = places.view(rows, length, 1, -1).expand(chosen.shape)
+        spread = chosen.new_zeros(*chosen.shape[:3], length).scatter_add(3, index, chosen)
+        return spread.transpose(1, 2)
+
+    def cut_bias(self, bias: Tensor) -> Tensor:
+        """A bias of sentences [B or 1, H or 1, S or 1, S or 1] -> of windows [R or 1, ..., L or 1, L or 1]."""
+        if bias.shape[0] == 1 and bias.shape[2:] == (1, 1):
+            return bias
+        cut = bias.index_select(0, self.rows if bias.shape[0] > 1 else torch.zeros_like(self.rows))
+        for axis in (2, 3):
+            if cut.shape[axis] > 1:
+                shape = [len(cut), 1, 1, 1]
+                shape[axis] = self.places.shape[1]
+                size = [*cut.shape]
+                size[axis] = self.places.shape[1]
+                cut = cut.gather(axis, self.places.view(shape).expand(size))
+        return cut
 
 
 def cut(pieces: Tensor, mask: Tensor, limit: int, pad: int) -> Windows:
@@ -68,11 +96,13 @@ def cut(pieces: Tensor, mask: Tensor, limit: int, pad: int) -> Windows:
         source[row, 1 : content + 1] = (first + owner) * width + offset
         source[row, 0] = first * width
         source[row, content + 1 :] = (len(window_of_row) - 1) * width + window_of_row[-1][2] + 1
-    cut_pieces = pieces.new_full((len(window_of_row), width), pad)
-    cut_mask = mask.new_zeros((len(window_of_row), width))
+    places = torch.zeros(len(window_of_row), width, dtype=torch.int64)
+    cut_mask = torch.zeros(len(window_of_row), width, dtype=torch.bool)
     for number, (row, start, content) in enumerate(window_of_row):
-        cut_pieces[number, 0] = pieces[row, 0]
-        cut_pieces[number, 1 : content + 1] = pieces[row, start + 1 : start + content + 1]
-        cut_pieces[number, content + 1] = pieces[row, contents[row] + 1]
+        places[number, 1 : content + 1] = torch.arange(start + 1, start + content + 1)
+        places[number, content + 1] = contents[row] + 1
         cut_mask[number, : content + 2] = True
-    return Windows(cut_pieces, cut_mask, source.flatten().to(pieces.device))
+    places, cut_mask, source = places.to(pieces.device), cut_mask.to(pieces.device), source.to(pieces.device)
+    numbers = torch.tensor([row for row, _, _ in window_of_row], device=pieces.device)
+    cut_pieces = pieces.index_select(0, numbers).gather(1, places).masked_fill(~cut_mask, pad)
+    return Windows(cut_pieces, cut_mask, numbers, places, source)

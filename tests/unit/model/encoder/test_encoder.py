@@ -113,7 +113,7 @@ def test_cutting_leaves_short_sentences_whole_and_wraps_every_window(directory):
     assert (windows.pieces[:, 0] == small.SPECIALS.cls).all()
     last = windows.mask.sum(1, keepdim=True) - 1
     assert (windows.pieces.gather(1, last) == small.SPECIALS.sep).all()
-    ids = windows.stitch(windows.pieces.unsqueeze(2).double(), 2, 32).squeeze(2)
+    ids = windows.stitch(windows.pieces.unsqueeze(2).double()).squeeze(2)
     assert torch.equal(ids[batch.piece_mask].long(), batch.pieces[batch.piece_mask])
 
 

@@ -1,0 +1,122 @@
+"""Heads: one way to the attention heads of every supported encoder, whatever its family.
+
+transformers accepts a `head_mask` and ignores it. Here gates, masks, biases and captures reach the heads through hooks
+that exist only while a context is open, and `mtlspec.model.encoder.proof` shows for an encoder that they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.seam import SEAM, Captured, Tap, Wishes, register_seam
+from mtlspec.model.encoder.sites import HeadSlice, Site, find_sites
+
+if TYPE_CHECKING:
+    from mtlspec.model.encoder.windows import Windows
+
+
+class Heads:
+    """The heads of a transformers model. L layers, H the largest number of heads of a layer."""
+
+    def __init__(self, model: nn.Module, config: Any) -> None:
+        """An error if the family is not supported."""
+        self.model = model
+        self.config = config
+        self._wishes = Wishes()
+        self._taps: list[Tap] = []
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the model again, after its attention modules have been replaced."""
+        self.sites: tuple[Site, ...] = find_sites(self.model, self.config)
+        of_layer = {layer: site for site in self.sites for layer in site.layers}
+        self._of_layer = [of_layer[layer] for layer in range(len(of_layer))]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Heads of each layer."""
+        return tuple(site.heads for site in self._of_layer)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads of the layer that has most)"""
+        return len(self._of_layer), max(self.counts)
+
+    @property
+    def width(self) -> int:
+        """Of one head."""
+        return self._of_layer[0].width
+
+    @property
+    def active(self) -> bool:
+        return self._wishes.any
+
+    def slices(self, layer: int) -> tuple[HeadSlice, ...]:
+        """Where the parameters of a layer's heads lie: rows of queries, keys, values, columns of the output."""
+        return self._of_layer[layer].slices()
+
+    @contextmanager
+    def gated(self, gates: Tensor) -> Iterator[None]:
+        """Multiply every head's context by its gate, [L, H] or per row [B, L, H]; differentiable in the gates.
+
+        Gates of heads that a layer does not have are ignored. Contexts may be nested: gates multiply.
+        """
+        if gates.dim() not in (2, 3) or tuple(gates.shape[-2:]) != self.shape:
+            layers, heads = self.shape
+            raise EncoderError("E346", f"gates have shape {list(gates.shape)}, not [({layers}), {heads}] or [B, ...]")
+        with self._open(self._wishes.gates, gates):
+            yield
+
+    @contextmanager
+    def biased(self, bias: Tensor) -> Iterator[None]:
+        """Add to the attention scores after scaling, before softmax; `bias` broadcasts to [L, B, H, S, S]."""
+        full = bias[(None,) * max(5 - bias.dim(), 0)]
+        layers, heads = self.shape
+        if full.dim() != 5 or full.shape[0] not in (1, layers) or full.shape[2] not in (1, heads):
+            raise EncoderError("E347", f"the attention bias has shape {list(bias.shape)}, not [L, B, H, S, S]")
+        with self._open(self._wishes.biases, full):
+            yield
+
+    @contextmanager
+    def captured(self, attention: bool = True, contexts: bool = True) -> Iterator[Captured]:
+        """Keep what the heads compute in every forward pass; the last pass is there afterwards, too."""
+        captured = Captured(attention, contexts, self.shape[0])
+        with self._open(self._wishes.captures, captured):
+            yield captured
+
+    @contextmanager
+    def windowed(self, windows: Windows) -> Iterator[None]:
+        """While the rows of the model's input are windows: gates and biases are cut, captures stitched."""
+        self._wishes.windows = windows
+        try:
+            yield
+        finally:
+            self._wishes.windows = None
+
+    @contextmanager
+    def _open(self, wishes: list[Any], wish: Any) -> Iterator[None]:
+        """One more wish while the context is open. The hooks are hung anew at both ends; none is left at the last."""
+        implementation = self.config._attn_implementation
+        wishes.append(wish)
+        try:
+            self._hang()
+            yield
+        finally:
+            del wishes[next(i for i in range(len(wishes)) if wishes[i] is wish)]
+            self._hang()
+            self.config._attn_implementation = implementation
+
+    def _hang(self) -> None:
+        for tap in self._taps:
+            tap.close()
+        self._taps = [Tap(site, self._wishes) for site in self.sites] if self._wishes.any else []
+        for tap in self._taps:
+            tap.open(self.model)
+        if self._wishes.attention and self.sites[0].family.probabilities is None:
+            register_seam()
+            self.config._attn_implementation = SEAM
