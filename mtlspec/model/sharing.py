@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from torch import Tensor, nn
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Balancing = Callable[[int, Tensor], Tensor]
 """(task, its loss) -> its weighted loss"""
+
+HeadMeasure = Literal["gate", "p_open", "expected_z"]
+"""The gate of evaluation; the probability that a drawn gate is open; the mean of a drawn gate."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class Sharing:
 
     def penalty(self) -> Tensor | None:
         """What is added to the trained loss []: with weight 1 per update, whatever the number of tasks and batches."""
+        return None
+
+    def head_gates(self, measure: HeadMeasure = "gate") -> Tensor | None:
+        """How open the strategy leaves every head, [L, H] from 0 to 1; None if it gates no heads."""
+        del measure
         return None
 
     def before_update(self, moment: Moment) -> None:

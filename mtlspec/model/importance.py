@@ -1,0 +1,201 @@
+"""Head importance: how much a task's loss depends on each attention head.
+
+Two measures. The gradient measure is the mean over sentences of |dL/dxi|, where xi multiplies a head's context and L is
+the sentence's own loss: what the task's loss is for a batch of that sentence alone. The ablation measure is the growth
+of the loss when a head is switched off. Neither touches parameters, their gradients or the model's mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtlspec.data.batching import Batch, Specials, collate, sequential
+from mtlspec.data.prepared import PreparedSplit
+from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.sharing import Sharing
+from mtlspec.model.task import Task
+from mtlspec.spec.models import BatchLimits
+
+Annotated = tuple[Batch, Sequence[Any]]
+"""Sentences with the encoded gold of every task, None where they lack a task's annotation."""
+
+
+@runtime_checkable
+class LossesBySentence(Protocol):
+    """A task may offer this to be fast; it must equal its `loss` for each sentence alone."""
+
+    def losses(self, states: WordStates, batch: Batch, gold: Any) -> Tensor:
+        """[B]"""
+        ...
+
+
+def head_importance(
+    sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annotated], *, token_abs: bool = False
+) -> Tensor:
+    """Float64 [T, L, H]: per task and head the mean over sentences of |dL/dxi|.
+
+    All tasks of a batch share one forward pass where the encoder's output does not depend on the task; each has its
+    own backward pass, which stops at the gates and so costs no gradients of weights. With `token_abs`, absolute values
+    are taken per sub-token and summed, instead of being taken of the sum.
+    """
+    sums = torch.zeros(len(tasks), *sharing.encoder.heads.shape, dtype=torch.float64)
+    sentences = torch.zeros(len(tasks), 1, 1, dtype=torch.float64)
+    with _at_rest(sharing, tasks), torch.enable_grad():
+        for batch, golds in batches:
+            present = [number for number, gold in enumerate(golds) if gold is not None]
+            groups = [present] if sharing.task_free else [[number] for number in present]
+            for group in groups:
+                for number, found in _sensitivities(sharing, tasks, batch, golds, group, token_abs):
+                    sums[number] += found.double().sum(0).cpu()
+                    sentences[number] += len(batch.rows)
+    return sums / sentences.clamp(min=1)
+
+
+def ablation_importance(sharing: Sharing, tasks: Sequence[Task], batches: Sequence[Annotated]) -> Tensor:
+    """Float64 [T, L, H]: how much larger the mean loss is when one head's gate is 0; idle places stay 0."""
+    heads = sharing.encoder.heads
+    found = torch.zeros(len(tasks), *heads.shape, dtype=torch.float64)
+    open_ = torch.ones(heads.shape, device=next(sharing.encoder.parameters()).device)
+    whole = mean_losses(sharing, tasks, batches, open_)
+    for layer, count in enumerate(heads.counts):
+        for head in range(count):
+            gates = open_.clone()
+            gates[layer, head] = 0
+            found[:, layer, head] = mean_losses(sharing, tasks, batches, gates) - whole
+    return found
+
+
+@torch.no_grad()
+def mean_losses(sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annotated], gates: Tensor) -> Tensor:
+    """Float64 [T]: mean of the tasks' losses of batches, weighted by sentences, with heads gated by [L, H]."""
+    sums = torch.zeros(len(tasks), dtype=torch.float64)
+    sentences = torch.zeros(len(tasks), dtype=torch.float64)
+    with _at_rest(sharing, tasks), sharing.encoder.heads.gated(gates):
+        for batch, golds in batches:
+            states: WordStates | None = None
+            for number, gold in enumerate(golds):
+                if gold is None:
+                    continue
+                if states is None or not sharing.task_free:
+                    states = sharing.encode(batch, number)
+                sums[number] += tasks[number].loss(states, batch, gold).item() * len(batch.rows)
+                sentences[number] += len(batch.rows)
+    return sums / sentences.clamp(min=1)
+
+
+def sentence_losses(task: Task, states: WordStates, batch: Batch, gold: Any) -> Tensor:
+    """[B]: the loss of every sentence as if it were alone in its batch."""
+    if isinstance(task, LossesBySentence):
+        return task.losses(states, batch, gold)
+    words, cls, sep = states.words.unbind(0), states.cls.unbind(0), states.sep.unbind(0)
+    losses = []
+    for i, alone in enumerate(_each_alone(batch)):
+        own = words[i][: alone.word_mask.shape[1]].unsqueeze(0)
+        losses.append(task.loss(WordStates(own, cls[i].unsqueeze(0), sep[i].unsqueeze(0)), alone, gold))
+    return torch.stack(losses)
+
+
+def annotated_batches(
+    tasks: Sequence[Task], split: PreparedSplit, specials: Specials, limits: BatchLimits, rows: Tensor | None = None
+) -> Iterator[Annotated]:
+    """Sentences of a split (all, or those of `rows` int64 [n]), with the gold of the tasks that annotate them.
+
+    Sentences with the same set of annotations share batches.
+    """
+    golds = [task.encode(split) for task in tasks]
+    chosen = np.arange(len(split)) if rows is None else rows.numpy()
+    has = np.stack([np.isin(chosen, task.rows(split).numpy()) for task in tasks], axis=1)  # bool [n, T]
+    for signature in np.unique(has, axis=0)[::-1]:
+        if signature.any():
+            members = torch.from_numpy(chosen[(has == signature).all(1)])
+            present = [gold if there else None for gold, there in zip(golds, signature.tolist(), strict=True)]
+            for places in sequential(split.piece_counts[members], limits.sentences, limits.tokens):
+                yield collate(split, members[places], specials), present
+
+
+def sample_rows(sentences: int, limit: int | None, seed: int) -> Tensor | None:
+    """At most `limit` different rows of so many, ascending; None where that is all of them."""
+    if limit is None or limit >= sentences:
+        return None
+    keys = np.random.Philox(key=seed).random_raw(sentences)  # raw integers are the same in every release of numpy
+    return torch.from_numpy(np.sort(np.argsort(keys, kind="stable")[:limit]))
+
+
+def _sensitivities(
+    sharing: Sharing,
+    tasks: Sequence[Task],
+    batch: Batch,
+    golds: Sequence[Any],
+    group: Sequence[int],
+    token_abs: bool,
+) -> Iterator[tuple[int, Tensor]]:
+    """(task, |dL/dxi| [B, L, H]) of tasks that see the same states."""
+    heads, limit = sharing.encoder.heads, sharing.encoder.max_pieces
+    if token_abs and limit is not None and batch.pieces.shape[1] > limit:
+        raise EncoderError(
+            "E370",
+            f"importance by token needs whole sentences, and one has more than the encoder's {limit} sub-tokens",
+            hint="use the default importance, which reads windows, too",
+        )
+    gates = torch.ones(len(batch.rows), *heads.shape, device=batch.pieces.device, requires_grad=True)
+    with heads.captured(attention=False, contexts=token_abs) as seen, heads.gated(gates):
+        states = sharing.encode(batch, group[0])
+    for number in group:
+        loss = sentence_losses(tasks[number], states, batch, golds[number]).sum()
+        more = number != group[-1]
+        if not loss.requires_grad:  # nothing to learn in these sentences
+            yield number, torch.zeros_like(gates)
+        elif token_abs:
+            yield number, _by_token(loss, seen.contexts, gates.shape, more)
+        else:
+            yield number, torch.autograd.grad(loss, gates, retain_graph=more)[0].abs()
+
+
+def _by_token(loss: Tensor, contexts: Sequence[Tensor], shape: torch.Size, more: bool) -> Tensor:
+    """Sum over sub-tokens of |<gradient of the context, context>|: contexts [B, S, H', Dh] per layer -> [B, L, H]."""
+    gradients = torch.autograd.grad(loss, contexts, retain_graph=more)
+    found = torch.zeros(shape, device=loss.device)
+    for layer, (context, gradient) in enumerate(zip(contexts, gradients, strict=True)):
+        found[:, layer, : context.shape[2]] = (context.detach() * gradient).sum(3).abs().sum(1)
+    return found
+
+
+def _each_alone(batch: Batch) -> Iterator[Batch]:
+    """Batches of one sentence, without padding."""
+    lengths = zip(batch.piece_mask.sum(1).tolist(), batch.word_mask.sum(1).tolist(), strict=True)
+    for i, (pieces, words) in enumerate(lengths):
+        yield replace(
+            batch,
+            rows=batch.rows[i : i + 1],
+            pieces=batch.pieces[i : i + 1, :pieces],
+            piece_mask=batch.piece_mask[i : i + 1, :pieces],
+            word_of_piece=batch.word_of_piece[i : i + 1, :pieces],
+            word_mask=batch.word_mask[i : i + 1, :words],
+        )
+
+
+@contextmanager
+def _at_rest(sharing: Sharing, tasks: Sequence[Task]) -> Iterator[None]:
+    """Evaluation mode without gradients of parameters; afterwards everything is as it was."""
+    roots = [sharing.encoder, sharing.module, *(task.module for task in tasks)]
+    modes = [(module, module.training) for root in roots for module in root.modules()]
+    trained: list[nn.Parameter] = [p for root in roots for p in root.parameters() if p.requires_grad]
+    try:
+        for root in roots:
+            root.eval()
+        for parameter in trained:
+            parameter.requires_grad_(False)
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+        for parameter in trained:
+            parameter.requires_grad_(True)
