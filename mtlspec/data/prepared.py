@@ -69,6 +69,16 @@ class PreparedSplit:
         values: list[list[str]] = self.column(layer).to_pylist()
         return values
 
+    def codes(self, column: str, labels: Sequence[str]) -> Tensor:
+        """A column of string lists end to end, as places in `labels`, -1 for all other strings: int64 [total].
+
+        Each distinct string is looked up once, through Arrow's dictionary encoding.
+        """
+        encoded = self.column(column).combine_chunks().flatten().dictionary_encode()
+        place = {label: number for number, label in enumerate(labels)}
+        known = np.array([place.get(label, -1) for label in encoded.dictionary.to_pylist()], np.int64)
+        return torch.from_numpy(known[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)])
+
     def flat(self, column: str) -> tuple[Tensor, Tensor]:
         """A column of integer lists as values int32 [total] and offsets int64 [N + 1]."""
         return _flat(self.column(column))

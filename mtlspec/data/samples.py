@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mtlspec.data.escapes import escape
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
 
 
@@ -31,13 +32,14 @@ def _layer(words: Sequence[str], layer: Layer) -> list[str]:
 
 
 def bracketed(words: Sequence[str], tree: ConTree) -> str:
-    """`(TOP (S ...))` on one line."""
-    opening, closing = [""] * len(words), [""] * len(words)
+    """`(TOP (S ...))` on one line; brackets in words and tags are escaped. Linear in depth."""
+    opening: list[list[str]] = [[] for _ in words]
+    closing = [0] * len(words)
     for start, end, label in tree.spans:
-        opening[start] += f" ({label}"
-        closing[end - 1] += ")"
-    leaves = zip(opening, tree.pos, words, closing, strict=True)
-    return "".join(f"{left} ({pos} {word}){right}" for left, pos, word, right in leaves).lstrip()
+        opening[start].append(f" ({label}")
+        closing[end - 1] += 1
+    leaves = zip(opening, map(escape, tree.pos), map(escape, words), closing, strict=True)
+    return "".join(f"{''.join(left)} ({pos} {word}){')' * right}" for left, pos, word, right in leaves).lstrip()
 
 
 def _frame(words: Sequence[str], frame: Frame) -> str:

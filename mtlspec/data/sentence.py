@@ -47,3 +47,4 @@ class Sentence:
     layers: Mapping[str, Layer]
     place: tuple[str, int] = ("", 0)
     comments: tuple[str, ...] = field(default=())
+    between: tuple[tuple[int, str], ...] = field(default=())  # lines that are no words, and how many words come before

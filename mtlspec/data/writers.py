@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mtlspec.data.readers import _bits
+from mtlspec.data.readers.conll2012 import document_of
 from mtlspec.data.samples import bracketed
-from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
+from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
 
 
 def conllu(sentences: Iterable[Sentence]) -> str:
-    """Layers lemma, upos, xpos and dep; those that a sentence does not have become `_`."""
+    """Layers lemma, upos, xpos, feats, dep, deps and misc; those that a sentence does not have become `_`.
+
+    Comments, multi-word tokens and empty nodes that it was read with are written back.
+    """
     return "".join(_conllu_sentence(sentence) for sentence in sentences)
 
 
@@ -20,32 +24,50 @@ def brackets(sentences: Iterable[Sentence]) -> str:
 
 
 def conll2012(sentences: Iterable[Sentence], document: str) -> str:
-    """Layers pos, con, ner (IOB2) and srl, as one document."""
-    lines = [f"#begin document ({document}); part 000\n"]
-    lines.extend(_conll2012_sentence(sentence, document) for sentence in sentences)
-    return "".join([*lines, "#end document\n"])
+    """Layers pos, con, ner (IOB2) and srl; one that a sentence does not have is `-` in every line.
+
+    Sentences that were read from documents go back into them; others are of the document that is named.
+    """
+    lines: list[str] = []
+    name: list[str] = []
+    for sentence in sentences:
+        begun = [comment for comment in sentence.comments if comment.startswith("#begin document")]
+        if begun or not name:
+            lines += ["#end document\n"] if name else []
+            begun = begun or [f"#begin document ({document}); part 000"]
+            lines.append(begun[-1] + "\n")
+            name = document_of(begun[-1]) or [document, "0"]
+        lines.append(_conll2012_sentence(sentence, name))
+    return "".join([*lines, "#end document\n"] if name else lines)
 
 
 def columns(sentences: Iterable[Sentence], layers: Sequence[str], separator: str = "\t") -> str:
-    """A word and its tags a line."""
+    """A word and its tags a line, the lines of CoNLL-2003 that start documents before them."""
     blocks = []
     for sentence in sentences:
-        rows = zip(sentence.words, *(_tags(sentence, layer) for layer in layers), strict=True)
+        blocks += [f"{comment}\n\n" for comment in sentence.comments if comment.startswith("-DOCSTART-")]
+        words = _unbroken(sentence.words) if separator == " " else sentence.words
+        rows = zip(words, *(_tags(sentence, layer) for layer in layers), strict=True)
         blocks.append("".join(separator.join(row) + "\n" for row in rows) + "\n")
     return "".join(blocks)
 
 
 def _conllu_sentence(sentence: Sentence) -> str:
-    comments = sentence.comments or (f"# sent_id = {sentence.id}", f"# text = {' '.join(sentence.words)}")
-    blank = ("_",) * len(sentence.words)
-    lemmas, upos, xpos = (_tags(sentence, n) if n in sentence.layers else blank for n in ("lemma", "upos", "xpos"))
+    own = [comment for comment in sentence.comments if comment.startswith("#")]
+    comments = own or [f"# sent_id = {sentence.id}", f"# text = {' '.join(sentence.words)}"]
+    size = len(sentence.words)
+    lemmas, upos, xpos, feats, deps, misc = (
+        _tags_or_blank(sentence, name, "_") for name in ("lemma", "upos", "xpos", "feats", "deps", "misc")
+    )
     tree = sentence.layers.get("dep")
-    heads: Sequence[object] = blank
-    rels: Sequence[str] = blank
+    heads: Sequence[object] = ("_",) * size
+    rels: Sequence[str] = ("_",) * size
     if isinstance(tree, DepTree):
         heads, rels = tree.heads, tree.rels
-    rows = zip(sentence.words, lemmas, upos, xpos, blank, heads, rels, blank, blank, strict=True)
-    lines = ["\t".join(map(str, (number, *row))) for number, row in enumerate(rows, 1)]
+    rows = zip(range(1, size + 1), sentence.words, lemmas, upos, xpos, feats, heads, rels, deps, misc, strict=True)
+    lines = ["\t".join(map(str, row)) for row in rows]
+    for before, line in reversed(sentence.between):
+        lines.insert(before, line)
     return "\n".join([*comments, *lines]) + "\n\n"
 
 
@@ -55,46 +77,74 @@ def _bracketed(sentence: Sentence) -> str:
     return bracketed(sentence.words, tree)
 
 
-def _conll2012_sentence(sentence: Sentence, document: str) -> str:
+def _conll2012_sentence(sentence: Sentence, document: Sequence[str]) -> str:
     size = len(sentence.words)
-    tree, frames = sentence.layers["con"], sentence.layers["srl"]
-    assert isinstance(tree, ConTree) and isinstance(frames, tuple)
-    lemmas, senses = ["-"] * size, ["-"] * size
+    blank = ("-",) * size
+    tree, frames = sentence.layers.get("con"), sentence.layers.get("srl", ())
+    pos, parse, entities = _tags_or_blank(sentence, "pos", "-"), blank, blank
+    if isinstance(tree, ConTree):
+        pos, parse = tree.pos if "pos" not in sentence.layers else pos, tuple(_bits.bits(tree.spans, size))
+    if "ner" in sentence.layers:
+        entities = tuple(_bits.bits(_iob2_spans(_tags(sentence, "ner")), size))
+    lemmas, senses = list(blank), list(blank)
     roles: list[list[str]] = []
-    for frame in frames:
-        assert isinstance(frame, Frame)
-        lemmas[frame.predicate], _, senses[frame.predicate] = frame.sense.rpartition(".")
-        roles.append(_bits.bits(frame.roles, size))
-    blank = ["-"] * size
+    for frame in sorted((f for f in _items(frames) if isinstance(f, Frame)), key=lambda f: f.predicate):
+        lemma, _, sense = frame.sense.rpartition(".")
+        lemmas[frame.predicate], senses[frame.predicate] = lemma or "-", sense or _NO_SENSE
+        roles.append(_bits.bits(_with_verb(frame), size))
     table = [
-        [document] * size,
-        ["0"] * size,
+        [document[0]] * size,
+        [document[1]] * size,
         list(map(str, range(size))),
-        sentence.words,
-        _tags(sentence, "pos"),
-        _bits.bits(tree.spans, size),
+        _unbroken(sentence.words),
+        pos,
+        parse,
         lemmas,
         senses,
         blank,
         blank,
-        _bits.bits(_iob2_spans(_tags(sentence, "ner")), size),
+        entities,
         *roles,
         blank,
     ]
     return "".join("\t".join(row) + "\n" for row in zip(*table, strict=True)) + "\n"
 
 
+_NO_SENSE = "XX"  # the format knows a predicate by its frameset: one without a sense needs a stand-in
+
+
+def _with_verb(frame: Frame) -> list[tuple[int, int, str]]:
+    """The roles in order; the format wants the predicate among them."""
+    own = (frame.predicate, frame.predicate + 1, "V")
+    marked = any(start <= frame.predicate < end and role in ("V", "C-V") for start, end, role in frame.roles)
+    return sorted(frame.roles if marked else (*frame.roles, own), key=lambda role: (role[0], -role[1]))
+
+
 def _iob2_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Spans of tags; one that continues nothing starts a span, as predictions may."""
     spans: list[tuple[int, int, str]] = []
     for at, tag in enumerate(tags):
-        if tag.startswith("B-"):
-            spans.append((at, at + 1, tag[2:]))
-        elif tag != "O":
-            spans[-1] = (spans[-1][0], at + 1, spans[-1][2])
+        prefix, _, label = tag.partition("-")
+        if prefix == "I" and spans and spans[-1][1:] == (at, label):
+            spans[-1] = (spans[-1][0], at + 1, label)
+        elif prefix != "O":
+            spans.append((at, at + 1, label))
     return spans
 
 
+def _unbroken(words: Sequence[str]) -> list[str]:
+    """Formats whose columns blanks separate have no other way to write a blank in a word than a no-break space."""
+    return [word.replace(" ", "\u00a0") for word in words]
+
+
+def _tags_or_blank(sentence: Sentence, layer: str, blank: str) -> tuple[str, ...]:
+    return _tags(sentence, layer) if layer in sentence.layers else (blank,) * len(sentence.words)
+
+
+def _items(layer: Layer) -> tuple[str, ...] | tuple[Frame, ...]:
+    assert isinstance(layer, tuple)
+    return layer
+
+
 def _tags(sentence: Sentence, layer: str) -> tuple[str, ...]:
-    value = sentence.layers[layer]
-    assert isinstance(value, tuple)
-    return tuple(str(tag) for tag in value)
+    return tuple(str(tag) for tag in _items(sentence.layers[layer]))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from mtlspec.data.readers._blocks import Block
 from mtlspec.errors import DataError
+from mtlspec.spec.words import shorten
 
-_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)|(\([^()*]+)(\))")  # OntoNotes writes an entity of one word `(GPE)`
 
 Span = tuple[int, int, str]
 
@@ -22,11 +23,11 @@ def spans(bits: Sequence[str], block: Block, rows: Sequence[int], what: str) -> 
             continue
         match = _BIT.fullmatch(bit)
         if match is None:
-            raise DataError("E230", f"'{bit}' is not a bracket of the {what} column", block.place(rows[word]))
-        for label in match[1].split("(")[1:]:
+            raise DataError("E230", f"'{shorten(bit)}' is not a bracket of the {what} column", block.place(rows[word]))
+        for label in (match[1] or match[3] or "").split("(")[1:]:
             open_.append((len(found), word, label))
             found.append(None)
-        for _ in match[2]:
+        for _ in match[2] or match[4] or "":
             if not open_:
                 raise DataError(
                     "E231", f"a bracket of the {what} column closes but was not opened", block.place(rows[word])
@@ -40,9 +41,10 @@ def spans(bits: Sequence[str], block: Block, rows: Sequence[int], what: str) -> 
 
 
 def bits(spans: Sequence[Span], size: int) -> list[str]:
-    """The inverse of `spans`, for spans that nest, outer ones first."""
-    opening, closing = [""] * size, [""] * size
+    """The inverse of `spans`, for spans that nest, outer ones first; linear in depth."""
+    opening: list[list[str]] = [[] for _ in range(size)]
+    closing = [0] * size
     for start, end, label in spans:
-        opening[start] += f"({label}"
-        closing[end - 1] += ")"
-    return [f"{left}*{right}" for left, right in zip(opening, closing, strict=True)]
+        opening[start].append(f"({label}")
+        closing[end - 1] += 1
+    return [f"{''.join(left)}*{')' * right}" for left, right in zip(opening, closing, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,16 +14,28 @@ from mtlspec.errors import DataError, Place
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines of one sentence, with the file and the 1-based number of the first; `number` counts blocks from 1."""
+    """The lines of one sentence, with the file and the 1-based number of the first; `number` counts blocks from 1.
+
+    `before` are the lines (and their numbers) skipped since the last block, such as the start of a document.
+    """
 
     file: str
     number: int
     first: int
     lines: tuple[str, ...]
+    before: tuple[tuple[int, str], ...] = ()
 
     def place(self, line: int = 0, column: int = 0) -> Place:
         """The place of the block's line `line` (0-based)."""
         return Place(self.file, self.first + line, column)
+
+
+_BLANKS = re.compile(r"[ \t]+")
+
+
+def cells(line: str) -> list[str]:
+    """The parts of a line between runs of blanks. Only those: a no-break space is part of a word."""
+    return line.split() if line.isascii() else _BLANKS.split(line.strip(" \t"))
 
 
 def lines(path: Path) -> Iterator[str]:
@@ -42,16 +55,23 @@ def lines(path: Path) -> Iterator[str]:
         raise DataError("E203", f"the data file cannot be read: {error.strerror}", path) from None
 
 
-def paragraphs(path: Path, skip: tuple[str, ...] = ()) -> Iterator[Block]:
-    """Blocks of lines between blank lines; lines that start with one of `skip` end a block too and belong to none."""
+def paragraphs(path: Path, skip: tuple[str, ...] = (), to_the_end: bool = False) -> Iterator[Block]:
+    """Blocks of lines between blank lines; lines that start with one of `skip` end a block too and belong to none.
+
+    With `to_the_end`, skipped lines after the last sentence come as a block without lines of its own.
+    """
     held: list[str] = []
+    before: list[tuple[int, str]] = []
     number = place = 0
     for place, line in enumerate(lines(path), 1):
-        if line.strip() and not (skip and line.startswith(skip)):
+        skipped = bool(skip) and line.startswith(skip)
+        if line.strip(" \t") and not skipped:
             held.append(line)
         elif held:
             number += 1
-            yield Block(str(path), number, place - len(held), tuple(held))
-            held = []
-    if held:
-        yield Block(str(path), number + 1, place - len(held) + 1, tuple(held))
+            yield Block(str(path), number, place - len(held), tuple(held), tuple(before))
+            held, before = [], []
+        if skipped:
+            before.append((place, line))
+    if held or (to_the_end and before):
+        yield Block(str(path), number + 1, place - len(held) + 1, tuple(held), tuple(before))

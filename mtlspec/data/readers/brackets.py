@@ -14,7 +14,7 @@ from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_TOKEN = re.compile(r"[()]|[^ \t()]+")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")
 _TRACE = "-NONE-"
 
@@ -41,7 +41,7 @@ def blocks(options: Options, path: Path) -> Iterator[Block]:
             number += 1
             yield Block(str(path), number, first, tuple(held))
             held = []
-        if held or line.strip():
+        if held or line.strip(" \t"):
             first = first if held else place
             held.append(line)
     if held:

@@ -1,4 +1,4 @@
-"""Columns of tags, a word a line and a blank line between sentences, as in CoNLL-2000 and CoNLL-2003."""
+"""Columns of tags, a word a line and a blank line between sentences: CoNLL-2000, CoNLL-2003, two-column TSV."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from typing import Literal
 
 from pydantic import Field
 
-from mtlspec.data.readers._blocks import Block, paragraphs
+from mtlspec.data.readers import _schemes
+from mtlspec.data.readers._blocks import Block, cells, paragraphs
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
-Scheme = Literal["iob1", "iob2", "iobes"]
-_SEPARATORS = {"tab": "\t", "space": " ", "blank": None}
-_PREFIXES: dict[Scheme, set[str]] = {"iob1": {"I", "B"}, "iob2": {"I", "B"}, "iobes": {"I", "B", "E", "S"}}
+_SEPARATORS = {"tab": "\t", "space": " "}
 
 
 class Options(ReaderOptions):
     type: Literal["columns"]
     column: dict[str, int] = Field(description="Column name -> its number from 0; negative ones count from the end.")
     word: int = Field(default=0, description="The column of the words.")
-    delimiter: Literal["tab", "space", "blank"] = Field(
-        default="blank", description="`blank` is any run of white space."
+    delimiter: str = Field(
+        default="blank",
+        min_length=1,
+        description="`blank` (any run of blanks and tabs), `tab`, `space`, or the characters themselves, such as `;`.",
     )
     comment: str | None = Field(default=None, min_length=1, description="Lines that start with this are no words.")
-    spans: dict[str, Scheme] = Field(
+    spans: dict[str, _schemes.Scheme] = Field(
         default_factory=dict,
-        description="Columns of span tags and their scheme; they are checked and read as IOB2 (`iobes` stays).",
+        description="Columns of span tags and their scheme (`iob1`, `iob2`, `iobes`): every tag is checked.",
+    )
+    convert: Literal["iob2", "iobes"] | None = Field(
+        default=None, description="The scheme to read them as; null keeps theirs, but for `iob1`, which becomes `iob2`."
     )
 
     def layer_kind(self, column: str) -> LayerKind | None:
@@ -44,26 +48,16 @@ def read(options: Options, path: Path) -> Iterator[Sentence]:
 
 
 def blocks(options: Options, path: Path) -> Iterator[Block]:
-    """Document lines of CoNLL-2003 are no sentences."""
-    del options
-    return paragraphs(path, skip=("-DOCSTART-",))
+    """Document lines of CoNLL-2003 are no sentences; neither are comments on their own."""
+    for block in paragraphs(path, skip=("-DOCSTART-",)):
+        comment = options.comment
+        if comment is None or not all(line.startswith(comment) for line in block.lines):
+            yield block
 
 
 def parse(options: Options, block: Block) -> Sentence:
     """One sentence from its lines."""
-    separator = _SEPARATORS[options.delimiter]
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    for at, line in enumerate(block.lines):
-        if options.comment and line.startswith(options.comment):
-            continue
-        row = line.split(separator)
-        if rows and len(row) != len(rows[0]):
-            raise DataError("E240", f"{len(row)} columns instead of {len(rows[0])}", block.place(at))
-        rows.append(row)
-        lines.append(at)
-    if not rows:
-        raise DataError("E241", "a sentence without words", block.place())
+    rows, lines = _rows(options, block)
     for name, number in {"word": options.word, **options.column}.items():
         if not -len(rows[0]) <= number < len(rows[0]):
             raise DataError("E242", f"no column {number} ('{name}') among {len(rows[0])}", block.place(lines[0]))
@@ -74,27 +68,26 @@ def parse(options: Options, block: Block) -> Sentence:
     layers: dict[str, Layer] = {}
     for name, number in options.column.items():
         tags = tuple(row[number] for row in rows)
-        layers[name] = _spans(tags, options.spans[name], block, lines) if name in options.spans else tags
-    return Sentence(str(block.number), words, layers, (block.file, block.first + lines[0]))
+        if "" in tags:
+            raise DataError("E248", f"the column '{name}' is empty", block.place(lines[tags.index("")]))
+        if name in options.spans:
+            tags = _schemes.checked(tags, options.spans[name], options.convert, block, lines)
+        layers[name] = tags
+    documents = tuple(line for _, line in block.before)
+    return Sentence(str(block.number), words, layers, (block.file, block.first + lines[0]), documents)
 
 
-def _spans(tags: tuple[str, ...], scheme: Scheme, block: Block, lines: list[int]) -> tuple[str, ...]:
-    """Check span tags; IOB1 becomes IOB2."""
-    read = []
-    before, label_before = "O", ""
-    for tag, at in zip(tags, lines, strict=True):
-        prefix, dash, label = tag.partition("-")
-        if tag != "O" and not (dash and label and prefix in _PREFIXES[scheme]):
-            raise DataError("E244", f"'{tag}' is not an {scheme.upper()} tag", block.place(at))
-        inside = before in "IB" and label == label_before
-        if scheme == "iob1":
-            tag = f"B-{label}" if prefix == "I" and not inside else tag  # noqa: PLW2901
-        elif prefix in "IE" and not inside:
-            raise DataError("E245", f"'{tag}' continues no {label} span", block.place(at))
-        elif scheme == "iobes" and prefix in "OBS" and before in "IB":
-            raise DataError("E246", f"'{tag}' leaves a {label_before} span without its end", block.place(at))
-        read.append(tag)
-        before, label_before = prefix, label
-    if scheme == "iobes" and before in "IB":
-        raise DataError("E247", f"the {label_before} span is not ended", block.place(lines[-1]))
-    return tuple(read)
+def _rows(options: Options, block: Block) -> tuple[list[list[str]], list[int]]:
+    """The rows that are words, all of one width, and the block's line of each."""
+    separator = _SEPARATORS.get(options.delimiter, options.delimiter)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for at, line in enumerate(block.lines):
+        if options.comment and line.startswith(options.comment):
+            continue
+        row = cells(line) if separator == "blank" else line.split(separator)
+        if rows and len(row) != len(rows[0]):
+            raise DataError("E240", f"{len(row)} columns instead of {len(rows[0])}", block.place(at))
+        rows.append(row)
+        lines.append(at)
+    return rows, lines

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from mtlspec.data.readers import _bits
-from mtlspec.data.readers._blocks import Block, paragraphs
+from mtlspec.data.readers._blocks import Block, cells, paragraphs
 from mtlspec.data.sentence import ConTree, Frame, Layer, Sentence
-from mtlspec.errors import DataError
+from mtlspec.errors import DataError, Place
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
 _BEFORE = 11  # document, part, number, word, tag, parse, lemma, frameset, sense, speaker, entity
-_DOCUMENT_LINES = ("#begin document", "#end document")
+_BEGIN, _END = "#begin document", "#end document"
+_DOCUMENT = re.compile(re.escape(_BEGIN) + r" \((.*)\); part (\d+)\s*")
 _VERB = {"V", "C-V"}  # a predicate of several words has both
+_NO_WORD = "[WORD]"  # the files as distributed have no words: a script fills them in
 
 
 class Options(ReaderOptions):
@@ -28,14 +32,37 @@ def read(options: Options, path: Path) -> Iterator[Sentence]:
 
 
 def blocks(options: Options, path: Path) -> Iterator[Block]:
+    """Sentences; a document that is begun must end, and its sentences must be its own."""
     del options
-    return paragraphs(path, skip=_DOCUMENT_LINES)
+    document: list[str] | None = None
+    begun = 0
+    for block in paragraphs(path, skip=(_BEGIN, _END), to_the_end=True):
+        for number, line in block.before:
+            if line.startswith(_BEGIN) == (document is not None):
+                wrong = "ends, but none was begun" if document is None else "begins inside another one"
+                raise DataError("E227", f"a document {wrong}", Place(block.file, number))
+            document, begun = (document_of(line), number) if document is None else (None, 0)
+        if not block.lines:
+            continue
+        if document and cells(block.lines[0])[:2] != document:
+            raise DataError("E228", f"the sentence is not of the document '{' '.join(document)}'", block.place())
+        yield block
+    if document is not None:
+        raise DataError(
+            "E229", f"the document '{' '.join(document)}' has no end: the file is cut off", Place(str(path), begun)
+        )
+
+
+def document_of(line: str) -> list[str]:
+    """Name and part as they stand in the first two columns of its sentences; empty for an unusual line."""
+    match = _DOCUMENT.fullmatch(line)
+    return [match[1], str(int(match[2]))] if match else []
 
 
 def parse(options: Options, block: Block) -> Sentence:
     """One sentence from its lines."""
     del options
-    rows = [line.split() for line in block.lines]
+    rows = [cells(line) for line in block.lines]
     width = len(rows[0])
     for at, row in enumerate(rows):
         if len(row) != width or width <= _BEFORE:
@@ -43,14 +70,21 @@ def parse(options: Options, block: Block) -> Sentence:
             raise DataError("E233", f"{len(row)} columns instead of {wanted}", block.place(at))
         if row[2] != str(at):
             raise DataError("E234", f"word number '{row[2]}' instead of {at}", block.place(at))
+        if row[3] == _NO_WORD:
+            hint = "run the script that fills them in (skeleton2conll)"
+            raise DataError("E276", "the words of this file are not filled in", block.place(at), hint)
     columns = list(zip(*rows, strict=True))
     documents, parts, _, words, pos, parse_bits, lemmas, senses = columns[:8]
-    layers: dict[str, Layer] = {"pos": pos, "ner": _entities(columns[10], block)}
-    if set(parse_bits) != {"-"}:  # a file without trees has "-" everywhere
+    layers: dict[str, Layer] = {"srl": _frames(columns[_BEFORE:-1], lemmas, senses, block)}
+    if set(pos) != {"-"}:  # a layer that a file does not have is "-" everywhere
+        layers["pos"] = pos
+    if set(parse_bits) != {"-"}:
         layers["con"] = _tree(parse_bits, pos, block)
-    layers["srl"] = _frames(columns[_BEFORE:-1], lemmas, senses, block)
+    if set(columns[10]) != {"-"}:
+        layers["ner"] = _entities(columns[10], block)
     name = f"{documents[0]}-{parts[0]}-{block.number}"
-    return Sentence(name, words, layers, (block.file, block.first))
+    begun = tuple(line for _, line in block.before if line.startswith(_BEGIN))
+    return Sentence(name, words, layers, (block.file, block.first), begun)
 
 
 def _tree(bits: Sequence[str], pos: tuple[str, ...], block: Block) -> ConTree:
@@ -63,8 +97,6 @@ def _tree(bits: Sequence[str], pos: tuple[str, ...], block: Block) -> ConTree:
 def _entities(bits: Sequence[str], block: Block) -> tuple[str, ...]:
     """Brackets as IOB2 tags."""
     tags = ["O"] * len(bits)
-    if set(bits) == {"-"}:
-        return tuple(tags)
     for start, end, label in _bits.spans(bits, block, range(len(bits)), "entity"):
         if tags[start] != "O":
             raise DataError("E236", "an entity inside another one", block.place(start), "this layer is flat")
@@ -85,5 +117,9 @@ def _frames(
         roles = _bits.spans(bits, block, range(len(bits)), "role")
         if not any(start <= word < end for start, end, role in roles if role in _VERB):
             raise DataError("E238", f"the roles of '{lemmas[word]}' do not mark it as V", block.place(word))
+        for (_, end, role), (start, _, inner) in pairwise(roles):
+            if start < end:
+                message = f"the roles {role} and {inner} of '{lemmas[word]}' overlap"
+                raise DataError("E239", message, block.place(start))
         frames.append(Frame(word, f"{lemmas[word]}.{senses[word]}", tuple(roles)))
     return tuple(frames)

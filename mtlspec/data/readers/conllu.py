@@ -1,9 +1,10 @@
-"""CoNLL-U: ten tab-separated columns; multi-word tokens and empty nodes are skipped, trees are checked."""
+"""CoNLL-U: ten tab-separated columns; trees and enhanced graphs are checked, multi-word tokens and empty nodes kept."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -11,14 +12,25 @@ from mtlspec.data.readers._blocks import Block, paragraphs
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.words import shorten
 
-_COLUMNS = 10
-_NOT_A_WORD = re.compile(r"(\d+)-(\d+)|\d+\.\d+")
+_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_NOT_A_WORD = re.compile(r"(\d{1,9})-(\d{1,9})|\d+\.\d+")
+_LONGEST_NUMBER = 9  # digits; more are out of range anyway, and Python refuses to read thousands of them
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S+)")
+_ARC = re.compile(r"(\d+(?:\.\d+)?):\S.*")
 
 
 class Options(ReaderOptions):
-    columns: ClassVar[dict[str, LayerKind]] = {"lemma": "tags", "upos": "tags", "xpos": "tags", "dep": "dep"}
+    columns: ClassVar[dict[str, LayerKind]] = {
+        "lemma": "tags",
+        "upos": "tags",
+        "xpos": "tags",
+        "feats": "tags",
+        "dep": "dep",
+        "deps": "tags",
+        "misc": "tags",
+    }
     type: Literal["conllu"]
 
 
@@ -35,42 +47,104 @@ def blocks(options: Options, path: Path) -> Iterator[Block]:
 def parse(options: Options, block: Block) -> Sentence:
     """One sentence from its lines."""
     del options
-    comments = tuple(line for line in block.lines if line.startswith("#"))
-    rows, lines = _words(block)
-    _, words, lemmas, upos, xpos, _, heads, rels, *_ = zip(*rows, strict=True)
-    layers: dict[str, Layer] = {"lemma": lemmas, "upos": upos, "xpos": xpos}
-    if set(heads) != {"_"}:  # a file without syntax has "_" everywhere
-        layers["dep"] = _tree(heads, rels, block, lines)
-    named = (match[1] for comment in comments if (match := _SENT_ID.match(comment)))
-    return Sentence(next(named, str(block.number)), words, layers, (block.file, block.first + lines[0]), comments)
-
-
-def _words(block: Block) -> tuple[list[list[str]], list[int]]:
-    """The rows that are words, and the block's line of each."""
-    rows: list[list[str]] = []
-    places: list[int] = []
+    rows = _Rows(block)
     for at, line in enumerate(block.lines):
+        rows.add(at, line)
+    rows.finish()
+    _, words, lemmas, upos, xpos, feats, heads, rels, deps, misc = zip(*rows.words, strict=True)
+    layers: dict[str, Layer] = {"lemma": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deps": deps, "misc": misc}
+    if set(heads) != {"_"}:  # a file without syntax has "_" everywhere
+        layers["dep"] = _tree(heads, rels, block, rows.lines)
+    named = (match[1] for comment in rows.comments if (match := _SENT_ID.match(comment)))
+    name = next(named, str(block.number))
+    place = (block.file, block.first + rows.lines[0])
+    return Sentence(name, words, layers, place, tuple(rows.comments), tuple(rows.between))
+
+
+@dataclass
+class _Rows:
+    """The lines of a sentence, sorted by what they are, their ids checked."""
+
+    block: Block
+    words: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # the block's line of each word
+    comments: list[str] = field(default_factory=list)
+    between: list[tuple[int, str]] = field(default_factory=list)
+    graph: list[tuple[int, str]] = field(default_factory=list)  # enhanced arcs: the block's line, the column's text
+    empty: list[str] = field(default_factory=list)  # ids of empty nodes
+    range_line: int = 0
+    range_end: int = 0  # the last word of the last multi-word token
+
+    def add(self, at: int, line: str) -> None:
         if line.startswith("#"):
-            continue
+            if self.words or self.between:
+                raise DataError("E275", "a comment stands between the words", self.block.place(at), "put it above")
+            self.comments.append(line)
+            return
         row = line.split("\t")
-        if len(row) != _COLUMNS:
-            raise DataError(
-                "E210", f"{len(row)} columns instead of {_COLUMNS}", block.place(at), "separate them by tabs"
-            )
-        if match := _NOT_A_WORD.fullmatch(row[0]):
-            if match[1] and not len(rows) < int(match[1]) <= int(match[2]):
-                raise DataError("E211", f"the range {row[0]} does not fit after word {len(rows)}", block.place(at))
-            continue
-        if row[0] != str(len(rows) + 1):
-            seen = "comes twice" if row[0] in {r[0] for r in rows} else f"instead of {len(rows) + 1}"
-            raise DataError("E212", f"word id '{row[0]}' {seen}", block.place(at))
+        if len(row) != len(_COLUMNS):
+            message = f"{len(row)} columns instead of {len(_COLUMNS)}"
+            raise DataError("E210", message, self.block.place(at), "separate them by tabs")
+        if row[8] != "_":
+            self.graph.append((at, row[8]))
+        if row[0].isdigit():
+            self._word(at, row)
+        elif match := _NOT_A_WORD.fullmatch(row[0]):
+            self.between.append((len(self.words), line))
+            if match[1]:
+                self._range(at, int(match[1]), int(match[2]))
+            else:
+                self._empty_node(at, row[0])
+        else:
+            self._word(at, row)
+
+    def _word(self, at: int, row: list[str]) -> None:
+        if row[0] != str(len(self.words) + 1):
+            seen = "comes twice" if row[0] in {r[0] for r in self.words} else f"instead of {len(self.words) + 1}"
+            raise DataError("E212", f"word id '{row[0]}' {seen}", self.block.place(at))
         if not row[1].strip():
-            raise DataError("E213", f"word {row[0]} has no form", block.place(at))
-        rows.append(row)
-        places.append(at)
-    if not rows:
-        raise DataError("E214", "a sentence without words", block.place())
-    return rows, places
+            raise DataError("E213", f"word {row[0]} has no form", self.block.place(at))
+        if "" in row:
+            column = _COLUMNS[row.index("")]
+            raise DataError("E249", f"column '{column}' of word {row[0]} is empty", self.block.place(at), "write `_`")
+        self.words.append(row)
+        self.lines.append(at)
+
+    def _range(self, at: int, first: int, last: int) -> None:
+        if first != len(self.words) + 1 or last < first:
+            message = f"the range {first}-{last} does not fit after word {len(self.words)}"
+            raise DataError("E211", message, self.block.place(at))
+        if first <= self.range_end:
+            raise DataError("E204", f"the range {first}-{last} overlaps the one before", self.block.place(at))
+        self.range_line, self.range_end = at, last
+
+    def _empty_node(self, at: int, name: str) -> None:
+        before = self.empty[-1].split(".") if self.empty else ["-1", ""]
+        number = int(before[1]) + 1 if before[0] == str(len(self.words)) else 1
+        if name != f"{len(self.words)}.{number}":
+            message = f"the empty node '{name}' stands where '{len(self.words)}.{number}' would"
+            raise DataError("E219", message, self.block.place(at))
+        self.empty.append(name)
+
+    def finish(self) -> None:
+        if not self.words:
+            raise DataError("E214", "a sentence without words", self.block.place())
+        if self.range_end > len(self.words):
+            message = f"a multi-word token ends at word {self.range_end}, but there are {len(self.words)} words"
+            raise DataError("E205", message, self.block.place(self.range_line))
+        if self.graph:
+            self._check_graph()
+
+    def _check_graph(self) -> None:
+        """Every enhanced arc comes from 0, from a word or from an empty node."""
+        known = {str(number) for number in range(len(self.words) + 1)} | set(self.empty)
+        for at, arcs in self.graph:
+            for arc in arcs.split("|"):
+                match = _ARC.fullmatch(arc)
+                if match is None:
+                    raise DataError("E206", f"'{arc}' is not an enhanced arc `head:relation`", self.block.place(at))
+                if match[1] not in known:
+                    raise DataError("E207", f"the enhanced arc '{arc}' comes from no node", self.block.place(at))
 
 
 def _tree(heads: Sequence[str], rels: Sequence[str], block: Block, lines: Sequence[int]) -> DepTree:
@@ -78,19 +152,26 @@ def _tree(heads: Sequence[str], rels: Sequence[str], block: Block, lines: Sequen
     roots: list[int] = []
     for word, (head, line) in enumerate(zip(heads, lines, strict=True), 1):
         if not head.isascii() or not head.isdigit():
-            raise DataError("E215", f"the head of word {word} is '{head}', not a number", block.place(line))
-        numbers.append(int(head))
+            raise DataError("E215", f"the head of word {word} is '{shorten(head)}', not a number", block.place(line))
+        numbers.append(int(head[: _LONGEST_NUMBER + 1]))
         if numbers[-1] > len(heads):
             raise DataError(
-                "E216", f"the head of word {word} is {head}, but there are {len(heads)} words", block.place(line)
+                "E216",
+                f"the head of word {word} is {shorten(head)}, but there are {len(heads)} words",
+                block.place(line),
             )
         if numbers[-1] == 0:
             roots.append(line)
     if len(roots) > 1:
         raise DataError("E217", "the tree has a second root", block.place(roots[1]))
+    if not roots:
+        raise DataError("E208", "the tree has no root", block.place(lines[0]), "one word has the head 0")
     cycle = _on_cycle(numbers)
     if cycle is not None:
         raise DataError("E218", f"word {cycle + 1} is its own ancestor: a cycle of heads", block.place(lines[cycle]))
+    if "_" in rels:
+        word = rels.index("_")
+        raise DataError("E209", f"word {word + 1} has a head but no relation", block.place(lines[word]))
     return DepTree(tuple(numbers), tuple(rels))
 
 
