@@ -14,12 +14,20 @@ from torch import Tensor, nn
 from mtlspec.data.batching import Batch, Specials
 from mtlspec.data.tokenizer import read_specials
 from mtlspec.errors import EncoderError
-from mtlspec.io.write import write_json
+from mtlspec.io.write import write_bytes, write_json
 from mtlspec.model.encoder.heads import Heads
-from mtlspec.model.encoder.loading import build_model, config_values, length_limit, load_config, load_model
+from mtlspec.model.encoder.loading import (
+    build_model,
+    config_values,
+    length_limit,
+    load_config,
+    load_model,
+    save_model,
+)
 from mtlspec.model.encoder.windows import cut
 
 SETTINGS = "encoder.json"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,13 @@ class Encoder(nn.Module):
             "max_pieces": self.max_pieces,
         }
         write_json(directory / SETTINGS, settings)
+
+    def save(self, directory: Path, tokenizer: Path) -> None:
+        """An encoder directory like any other: config, weights, and the tokenizer files of another directory."""
+        save_model(self.model, self.config, directory)
+        for name in TOKENIZER_FILES:
+            if (tokenizer / name).is_file():
+                write_bytes(directory / name, (tokenizer / name).read_bytes())
 
     def forward(self, batch: Batch) -> WordStates:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.pruned import kept_heads, remove_heads
 from mtlspec.model.encoder.seam import SEAM, Captured, Tap, Wishes, register_seam
 from mtlspec.model.encoder.sites import HeadSlice, Site, find_sites
 
@@ -66,9 +67,7 @@ class Heads:
 
         Gates of heads that a layer does not have are ignored. Contexts may be nested: gates multiply.
         """
-        if gates.dim() not in (2, 3) or tuple(gates.shape[-2:]) != self.shape:
-            layers, heads = self.shape
-            raise EncoderError("E346", f"gates have shape {list(gates.shape)}, not [({layers}), {heads}] or [B, ...]")
+        self._require_shape(gates, (2, 3))
         with self._open(self._wishes.gates, gates):
             yield
 
@@ -89,6 +88,24 @@ class Heads:
         with self._open(self._wishes.captures, captured):
             yield captured
 
+    def remove(self, gates: Tensor) -> None:
+        """Remove the heads whose gate [L, H] is 0 from the model, and fold the other gates into the output columns.
+
+        Parameters are replaced: make optimisers afterwards. The config records the heads that are left, and `shape`
+        shrinks to them.
+        """
+        self._require_shape(gates, (2,))
+        if self._wishes.any:
+            raise EncoderError("E349", "heads cannot be removed while they are gated, biased or captured")
+        remove_heads(self.model, self.config, gates)
+        self.refresh()
+
+    @property
+    def kept(self) -> tuple[tuple[int, ...], ...]:
+        """The original numbers of each layer's heads: all of them, unless some were removed."""
+        record = kept_heads(self.config) or [list(range(count)) for count in self.counts]
+        return tuple(tuple(heads) for heads in record)
+
     @contextmanager
     def windowed(self, windows: Windows) -> Iterator[None]:
         """While the rows of the model's input are windows: gates and biases are cut, captures stitched."""
@@ -97,6 +114,12 @@ class Heads:
             yield
         finally:
             self._wishes.windows = None
+
+    def _require_shape(self, gates: Tensor, dims: tuple[int, ...]) -> None:
+        if gates.dim() not in dims or tuple(gates.shape[-2:]) != self.shape:
+            layers, heads = self.shape
+            rows = f" or [rows, {layers}, {heads}]" if 3 in dims else ""
+            raise EncoderError("E346", f"the gates have shape {list(gates.shape)}, not [{layers}, {heads}]{rows}")
 
     @contextmanager
     def _open(self, wishes: list[Any], wish: Any) -> Iterator[None]:

@@ -14,6 +14,8 @@ import torch
 from torch import nn
 
 from mtlspec.errors import EncoderError
+from mtlspec.io.write import write_bytes, write_json
+from mtlspec.model.encoder.pruned import kept_heads, shrink_to_record
 
 SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
@@ -70,11 +72,12 @@ def load_config(directory: Path) -> Any:
 
 
 def build_model(config: Any) -> nn.Module:
-    """The architecture with fresh weights, without a pooling layer (nobody reads it)."""
+    """The architecture with fresh weights, without a pooling layer (nobody reads it), and without removed heads."""
     from transformers import AutoModel
 
     with quiet():
         model: nn.Module = AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
+    shrink_to_record(model, config)
     return model
 
 
@@ -85,6 +88,8 @@ def load_model(directory: Path) -> nn.Module:
 
     config = load_config(directory)
     require_safe_weights(directory)
+    if kept_heads(config) is not None:
+        return _load_pruned(directory, config)
     try:
         with quiet():
             model, info = AutoModel.from_pretrained(
@@ -108,6 +113,30 @@ def load_model(directory: Path) -> nn.Module:
         )
     loaded: nn.Module = model
     return loaded
+
+
+def save_model(model: nn.Module, config: Any, directory: Path) -> None:
+    """`config.json` and `model.safetensors`, the same bytes for the same encoder."""
+    from safetensors.torch import save
+
+    write_json(directory / "config.json", config_values(config))
+    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    write_bytes(directory / SAFE_WEIGHTS[0], save(weights, metadata={"format": "pt"}))
+
+
+def _load_pruned(directory: Path, config: Any) -> nn.Module:
+    """An encoder that lost heads: transformers would not fit its weights to its config, so it is built first."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    model = build_model(config)
+    try:
+        model.load_state_dict(load((directory / SAFE_WEIGHTS[0]).read_bytes()))
+    except (SafetensorError, OSError, RuntimeError) as error:
+        raise EncoderError(
+            "E352", f"the weights do not fit the pruned encoder: {_first_line(error)}", directory
+        ) from None
+    return model.eval()
 
 
 def length_limit(model: nn.Module, config: Any) -> int | None:

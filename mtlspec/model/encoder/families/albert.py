@@ -31,7 +31,8 @@ def blocks(config: Any) -> list[str]:
 
 def untie(model: Any, config: Any) -> None:
     groups = model.encoder.albert_layer_groups
-    model.encoder.albert_layer_groups = nn.ModuleList(deepcopy(groups[group]) for group in group_of_layer(config))
+    copies = [deepcopy(groups[group], {id(config): config}) for group in group_of_layer(config)]  # one config for all
+    model.encoder.albert_layer_groups = nn.ModuleList(copies)
     config.num_hidden_groups = config.num_hidden_layers
 
 

@@ -1,0 +1,87 @@
+"""Pruning with proof: heads are removed from an encoder, and it must still compute what its gated form computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from mtlspec.data.batching import Batch
+from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.encoder import Encoder
+
+TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class PruneReport:
+    """What was removed, and how far the pruned encoder is from the gated one on a real batch."""
+
+    max_difference: float  # of states, relative to the largest one where that is above 1
+    kept: tuple[tuple[int, ...], ...]  # original numbers of each layer's heads
+    heads_before: int
+    heads_after: int
+    parameters_before: int
+    parameters_after: int
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "max_difference": self.max_difference,
+            "kept": [list(heads) for heads in self.kept],
+            "heads": {"before": self.heads_before, "after": self.heads_after},
+            "parameters": {"before": self.parameters_before, "after": self.parameters_after},
+        }
+
+
+class HasEncoder(Protocol):
+    @property
+    def encoder(self) -> Encoder: ...
+
+
+def prune_model(model: Encoder | HasEncoder, gates: Tensor, batch: Batch) -> PruneReport:
+    """Remove the heads whose gate [L, H] is 0 from a model's encoder, in place, and fold the other gates in.
+
+    The batch is run gated before and pruned afterwards, in evaluation mode. An error if the two differ by more than
+    1e-5: the model must then be thrown away.
+    """
+    encoder = model if isinstance(model, Encoder) else model.encoder
+    heads, parameters = sum(encoder.heads.counts), _count(encoder)
+    with evaluating(encoder), torch.no_grad():
+        with encoder.heads.gated(gates.to(batch.pieces.device)):
+            expected = real_states(encoder, batch)
+        encoder.heads.remove(gates)
+        found = difference(expected, real_states(encoder, batch))
+    if not found <= TOLERANCE:
+        raise EncoderError("E353", f"the pruned encoder differs from the gated one by {found:.1e}, not by 1e-5 at most")
+    kept, after = encoder.heads.kept, sum(encoder.heads.counts)
+    return PruneReport(found, kept, heads, after, parameters, _count(encoder))
+
+
+@contextmanager
+def evaluating(encoder: Encoder) -> Iterator[None]:
+    """The encoder in evaluation mode, and back in the mode it was in."""
+    training = encoder.training
+    encoder.eval()
+    try:
+        yield
+    finally:
+        encoder.train(training)
+
+
+def real_states(encoder: Encoder, batch: Batch) -> Tensor:
+    """Last-layer states of all sub-tokens that are not padding, [N, D]."""
+    return encoder.hidden(batch.pieces, batch.piece_mask)[batch.piece_mask]
+
+
+def difference(expected: Tensor, found: Tensor) -> float:
+    """The largest difference of two equally shaped tensors, relative where values are above 1; NaN if any is."""
+    scale = expected.abs().max().clamp(min=1)
+    return float(((expected - found).abs().max() / scale).item())
+
+
+def _count(encoder: Encoder) -> int:
+    return sum(parameter.numel() for parameter in encoder.parameters())

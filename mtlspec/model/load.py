@@ -1,0 +1,19 @@
+"""`mtlspec.load`: a model or an encoder, whichever a directory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.multitask import ABOUT, MultiTaskModel, load_model
+
+
+def load_directory(path: Path) -> MultiTaskModel | Encoder:
+    if (path / ABOUT).is_file():
+        return load_model(path)
+    if (path / "config.json").is_file():
+        return Encoder.load(path)
+    raise EncoderError(
+        "E354", "there is neither a trained model (model.json) nor an encoder (config.json) in this directory", path
+    )
