@@ -14,6 +14,7 @@ _SECONDS: Mapping[str, float] = {
     "prepare": 3.0,
     "train": 6.0,  # per task and epoch of the embedded corpus with the tiny encoder
     "evaluate": 2.0,
+    "measure": 3.0,
     "analyse": 3.0,
     "report": 4.0,
 }
@@ -23,6 +24,7 @@ _MEGABYTES: Mapping[str, float] = {
     "prepare": 3.0,
     "train": 5.0,
     "evaluate": 1.0,
+    "measure": 0.2,
     "analyse": 1.0,
     "report": 2.0,
 }

@@ -23,7 +23,7 @@ from mtlspec.plan.dvc import read_stage_file
 from mtlspec.stages.context import Progress, StageContext, StageResult, silent
 from mtlspec.track.environment import environment, torch_facts
 
-_COMPUTES = ("encoder", "train", "evaluate")  # stages whose bits depend on the torch build
+_COMPUTES = ("encoder", "train", "evaluate", "measure")  # stages whose bits depend on the torch build
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,18 @@ def load_model(train_artifact: Path) -> MultiTaskModel:
     return model
 
 
+def start_from(model: MultiTaskModel, train_artifact: Path) -> None:
+    """Take the encoder and the decoders of a trained model of the same tasks; what a strategy adds stays fresh."""
+    saved = {name: value for name, value in load_file(train_artifact / WEIGHTS).items() if not _adds(name)}
+    fresh = {name: value for name, value in model.weights().items() if _adds(name)}
+    model.load_weights({**saved, **fresh})
+
+
+def _adds(weight: str) -> bool:
+    """Whether a weight belongs to the sharing strategy."""
+    return weight.startswith("sharing.")
+
+
 def _build_sharing(options: SharingOptions, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
     return cast(SharingKind, options).build(encoder, tasks)
 

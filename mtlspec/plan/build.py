@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,16 +48,24 @@ def _dump(model: Frozen) -> dict[str, Any]:
     return model.model_dump(mode="json")
 
 
+@dataclass(frozen=True)
+class _Model:
+    """One model: the row that analyses and the report see of it, and the kinds that its code consists of."""
+
+    row: dict[str, Any]
+    kinds: tuple[Any, ...]
+
+
 def build_plan(loaded: LoadedSpec) -> Plan:
     """Pure: the same spec, cards and sources give the same plan, byte for byte."""
     spec = loaded.spec
     builder = _Builder()
-    encoder, prepare = _add_foundation(builder, spec, loaded.data, loaded.encoder)
-    models = [_add_model(builder, spec, variant, encoder, prepare) for variant in expand(spec)]
+    foundation = _add_foundation(builder, spec, loaded.data, loaded.encoder)
+    models = [_add_model(builder, spec, variant, foundation) for variant in expand(spec)]
     analyses = {
-        name: _add_analysis(builder, name, options, models, encoder, prepare) for name, options in spec.analyses.items()
+        name: _add_analysis(builder, spec, name, options, models, foundation) for name, options in spec.analyses.items()
     }
-    _add_report(builder, loaded, models, analyses, prepare)
+    _add_report(builder, loaded, [model.row for model in models], analyses, foundation["prepare"])
     return Plan(
         spec=spec.name,
         spec_digest=digest_value(_resolved(loaded)),
@@ -71,7 +79,8 @@ def _resolved(loaded: LoadedSpec) -> dict[str, Any]:
     return {"spec": _dump(loaded.spec), "data": _dump(loaded.data), "encoder": _dump(loaded.encoder)}
 
 
-def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, encoder: EncoderCard) -> tuple[str, str]:
+def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, encoder: EncoderCard) -> dict[str, str]:
+    """Stages that all models share, by role."""
     corpus = builder.add("data", f"data-{data.name}", {"card": _dump(data)}, {}, data.generator)
     learns = encoder.source.learns_from_data
     params: dict[str, Any] = {"card": _dump(encoder), "run": _dump(spec.run)}
@@ -92,13 +101,11 @@ def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, enc
         {"data": corpus, "encoder": made},
         data.files,
     )
-    return made, prepared
+    return {"encoder": made, "prepare": prepared}
 
 
-def _add_model(
-    builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, encoder: str, prepare: str
-) -> dict[str, Any]:
-    """Training and evaluation of one model; returns the row that analyses and the report see."""
+def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, foundation: Mapping[str, str]) -> _Model:
+    """Training and evaluation of one model."""
     tasks = {name: spec.tasks[name] for name in variant.tasks}
     sweep = [list(pair) for pair in variant.sweep]
     params = {
@@ -112,11 +119,12 @@ def _add_model(
         "run": _dump(spec.run),
         "sweep": sweep,
     }
+    start = {"start": f"train-{variant.start}"} if variant.start is not None else {}
     train = builder.add(
         "train",
         f"train-{variant.name}",
         params,
-        {"encoder": encoder, "prepare": prepare},
+        {**foundation, **start},
         tasks,
         variant.sharing,
         variant.train,
@@ -125,11 +133,11 @@ def _add_model(
         "evaluate",
         f"evaluate-{variant.name}",
         {"batch": _dump(BatchLimits()), "run": _dump(spec.run)},
-        {"train": train, "prepare": prepare},
+        {"train": train, "prepare": foundation["prepare"]},
         tasks,
         variant.sharing,
     )
-    return {
+    row = {
         "stage": evaluate,
         "train": train,
         "group": variant.group,
@@ -137,24 +145,58 @@ def _add_model(
         "seed": variant.seed,
         "sweep": sweep,
     }
+    return _Model(row, (tasks, variant.sharing))
 
 
 def _add_analysis(
-    builder: _Builder, name: str, options: AnalysisOptions, models: list[dict[str, Any]], encoder: str, prepare: str
+    builder: _Builder,
+    spec: ExperimentSpec,
+    name: str,
+    options: AnalysisOptions,
+    models: Sequence[_Model],
+    foundation: Mapping[str, str],
 ) -> str:
-    chosen = [row for row in models if not options.models or row["group"] in options.models]
-    inputs: dict[str, str] = {}
-    if "encoder" in options.needs:
-        inputs["encoder"] = encoder
-    if "prepare" in options.needs:
-        inputs["prepare"] = prepare
-    for row in chosen:
+    chosen = [model for model in models if not options.models or model.row["group"] in options.models]
+    inputs = {f"analyse-{read}": f"analyse-{read}" for read in options.reads()}
+    rows = [model.row for model in chosen]
+    kinds: list[Any] = [options]
+    if options.measures:
+        if options.measures_encoder:
+            inputs["measure-encoder"] = _measure(builder, spec, name, options, None, foundation)
+        rows = [{**model.row, "measure": _measure(builder, spec, name, options, model, foundation)} for model in chosen]
+        inputs.update({row["measure"]: row["measure"] for row in rows})
+    else:
+        inputs.update({role: stage for role, stage in foundation.items() if role in options.needs})
         if "train" in options.needs:
-            inputs[row["train"]] = row["train"]
-        if "evaluate" in options.needs:
-            inputs[row["stage"]] = row["stage"]
-    params = {"name": name, "options": _dump(options), "models": chosen}
-    return builder.add("analyse", f"analyse-{name}", params, inputs, options)
+            inputs.update({row["train"]: row["train"] for row in rows})
+            kinds += [kind for model in chosen for kind in model.kinds]
+    if "evaluate" in options.needs:
+        inputs.update({row["stage"]: row["stage"] for row in rows})
+    params = {"name": name, "options": _dump(options), "models": rows}
+    return builder.add("analyse", f"analyse-{name}", params, inputs, *kinds)
+
+
+def _measure(
+    builder: _Builder,
+    spec: ExperimentSpec,
+    name: str,
+    options: AnalysisOptions,
+    model: _Model | None,
+    foundation: Mapping[str, str],
+) -> str:
+    """One model under the eyes of one analysis; None stands for the pre-trained encoder."""
+    inputs: dict[str, str] = (
+        dict(foundation) if model is None else {role: foundation[role] for role in options.needs if role in foundation}
+    )
+    row: dict[str, Any] = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
+    kinds: tuple[Any, ...] = ()
+    label = "encoder"
+    if model is not None:
+        row, kinds, label = model.row, model.kinds, model.row["train"].removeprefix("train-")
+        stages = {"train": row["train"], "evaluate": row["stage"]}
+        inputs.update({role: stage for role, stage in stages.items() if role in options.needs})
+    params = {"name": name, "options": _dump(options), "model": row, "run": _dump(spec.run)}
+    return builder.add("measure", f"measure-{name}-{label}", params, inputs, options, *kinds)
 
 
 def _add_report(

@@ -25,6 +25,7 @@ PACKAGES: dict[StageKind, tuple[str, ...]] = {
     "prepare": ("tokenizers", *_ARRAYS),
     "train": _MODELS,
     "evaluate": _MODELS,
+    "measure": _MODELS,
     "analyse": (*_MODELS, *_TABLES),
     "report": _TABLES,
 }

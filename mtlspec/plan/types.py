@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.kinds import Frozen
 
-StageKind = Literal["data", "encoder", "prepare", "train", "evaluate", "analyse", "report"]
+StageKind = Literal["data", "encoder", "prepare", "train", "evaluate", "measure", "analyse", "report"]
 
 
 class Stage(Frozen):

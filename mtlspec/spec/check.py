@@ -6,15 +6,20 @@ They read the raw tree, so that a spec with a wrong key elsewhere still hears of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import TypeAdapter, ValidationError
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.check_models import check_model_tasks, check_models
-from mtlspec.spec.families import TASKS, TaskOptions
+from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import either, shorten
+
+_ANALYSIS: TypeAdapter[AnalysisOptions] = TypeAdapter(Annotated[AnalysisOptions, kinds.OneOf(ANALYSES)])
 
 
 def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGroup]) -> Iterator[SpecError]:
@@ -28,6 +33,7 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     yield from check_models(node, groups, tuple(tasks))
     for analysis in node.children("analyses").values() if models else ():
         yield from _check_analysis(analysis, tuple(models))
+    yield from _check_reads(node)
     yield from _check_seeds(node)
     yield from _check_precision(node)
 
@@ -69,6 +75,21 @@ def _check_analysis(analysis: Node, models: tuple[str, ...]) -> Iterator[SpecErr
     if baseline is not None and isinstance(baseline.value, str) and baseline.value not in compared:
         message = f"the baseline '{shorten(baseline.value)}' is not a model group of this analysis"
         yield SpecError("E169", message, baseline.place, did_you_mean(baseline.value, compared))
+
+
+def _check_reads(node: Node) -> Iterator[SpecError]:
+    """An analysis may read the results of analyses that stand above it."""
+    above: list[str] = []
+    for name, analysis in node.children("analyses").items():
+        try:
+            options = _ANALYSIS.validate_python(analysis.plain())
+        except ValidationError:
+            continue  # said elsewhere
+        for read in options.reads():
+            if read not in above:
+                message = f"the analysis '{name}' reads '{shorten(read)}', which does not stand above it"
+                yield SpecError("E184", message, analysis.place, did_you_mean(read, above))
+        above.append(name)
 
 
 def _check_seeds(node: Node) -> Iterator[SpecError]:

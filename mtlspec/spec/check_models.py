@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.io.digest import canonical_json
+from mtlspec.spec.check_start import check_start
 from mtlspec.spec.expand import task_sets, varied_raw
 from mtlspec.spec.explain import explain
 from mtlspec.spec.models import ModelGroup
@@ -51,6 +52,7 @@ def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[s
     for name, group in groups.items():
         model = node.near(("models", name))
         yield from _check_fit(name, group, tasks, model)
+        yield from check_start(name, groups, tasks, model, tuple(shared))
         sweep = {**shared, **model.children("sweep")}
         for key, values in sweep.items():
             for problem in _check_sweep_key(key, values, name, group, tasks):

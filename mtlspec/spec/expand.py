@@ -31,11 +31,12 @@ class ModelVariant:
     seed: int
     sweep: tuple[Setting, ...]  # dotted key below the group -> the value that this variant takes
     name: str  # unique in the spec; small letters, digits, `_` and `-`
+    start: str | None = None  # name of the variant whose weights training starts from
 
 
 def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
     """Every training, ordered by group, task set, sweep values and seed, as the spec writes them."""
-    variants = []
+    variants: list[ModelVariant] = []
     for group_name, group in spec.models.items():
         settings = [(setting, vary(group, setting)) for setting in sweep_settings(spec.sweep, group.sweep)]
         slugs = _setting_slugs([setting for setting, _ in settings])
@@ -43,8 +44,27 @@ def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
             for slug, (setting, varied) in zip(slugs, settings, strict=True):
                 for seed in spec.seeds:
                     name = _cut("-".join([group_name, label, *slug, f"s{seed}"]))
-                    variants.append(ModelVariant(group_name, tasks, varied.sharing, varied.train, seed, setting, name))
+                    start = _start(varied.start, tasks, seed, setting, variants)
+                    variants.append(
+                        ModelVariant(group_name, tasks, varied.sharing, varied.train, seed, setting, name, start)
+                    )
     return tuple(variants)
+
+
+def _start(
+    group: str | None, tasks: Sequence[str], seed: int, setting: Iterable[Setting], among: Iterable[ModelVariant]
+) -> str | None:
+    """The model of a group to start from: same tasks, same seed, and the same values of what both groups sweep."""
+    if group is None:
+        return None
+    values = {key: canonical_json(value) for key, value in setting}
+    same = [
+        variant.name
+        for variant in among
+        if (variant.group, variant.tasks, variant.seed) == (group, tuple(tasks), seed)
+        and all(values.get(key) == canonical_json(value) for key, value in variant.sweep)
+    ]
+    return same[0] if same else None
 
 
 def count(spec: ExperimentSpec) -> int:

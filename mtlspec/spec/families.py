@@ -57,6 +57,11 @@ class TaggerOptions(Options):
 class SharingOptions(Options):
     """What of the encoder the tasks share, and how."""
 
+    def problem(self, started: bool) -> str | None:
+        """Why a model cannot be shared like this, or None; `started`: it starts from another group's models."""
+        del started
+        return None
+
 
 class SamplerOptions(Options):
     """Which task gives the next batch."""
@@ -79,10 +84,20 @@ class BalanceOptions(Options):
 
 
 class AnalysisOptions(Options):
-    """Reads artifacts of models, writes tables and figures."""
+    """Reads artifacts of models, writes tables and figures.
+
+    An analysis that computes with models measures each of them in a stage of its own, so that measurements run side by
+    side and stay when a model is added; the analysis itself then reads measurements.
+    """
 
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("evaluate",)
+    measures: ClassVar[bool] = False  # True: the kind has a function `measure`; `needs` are then its inputs
+    measures_encoder: ClassVar[bool] = False  # True: the pre-trained encoder is measured too
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
+
+    def reads(self) -> tuple[str, ...]:
+        """Names of other analyses of the spec whose results are read."""
+        return ()
 
 
 class ReaderOptions(Options):

@@ -73,6 +73,11 @@ class TrainOptions(Frozen):
 
     epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
     batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
+    batching: Literal["sampled", "joint"] = Field(
+        default="sampled",
+        description="`sampled`: a batch belongs to the task that the sampler draws. `joint`: every batch carries the "
+        "labels of all tasks, is encoded once and trains all decoders; the sampler has nothing to draw.",
+    )
     accumulate: PositiveInt = Field(default=1, description="Batches per optimiser update.")
     lr: LearningRates = Field(default=LearningRates(), description="Peak learning rates.")
     weight_decay: Annotated[float, Field(ge=0)] = Field(default=0.0, description="AdamW's decoupled weight decay.")
@@ -126,6 +131,11 @@ class ModelGroup(Frozen):
     tasks: TaskSets | Sequence_[Name] = Field(description="`each`, `pairs`, `all`, `all_but_one`, or a list of tasks.")
     sharing: Annotated[SharingOptions, OneOf(SHARING)] = Field(
         description="What of the encoder the tasks share, and how."
+    )
+    start: Name | None = Field(
+        default=None,
+        description="A group defined above: training starts from its model of the same tasks and seed, encoder and "
+        "decoders, instead of the pre-trained encoder.",
     )
     train: TrainOptions = Field(default_factory=TrainOptions, description="Overrides of `train` for this group.")
     sweep: dict[str, Sequence_[Any]] = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mtlspec import kinds
+from mtlspec.data.files import card_files
 from mtlspec.data.pins import check_pins, resolve_root
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_bytes
@@ -22,10 +23,11 @@ def run(ctx: StageContext) -> StageResult:
     else:
         root = resolve_root(card, project)
         check_pins(card, root, card_file)
-        for number, path in enumerate(card.paths):
-            ctx.progress(number, len(card.paths), f"copying {path}")
+        files = card_files(card, root)
+        for number, path in enumerate(files):
+            ctx.progress(number, len(files), f"copying {path}")
             write_bytes(ctx.out / path, (root / path).read_bytes())
     if card.generator is None or card.sha256:  # generated files need no pins, but what is pinned must hold
         check_pins(card, ctx.out, card_file)
-    sizes = {path: (ctx.out / path).stat().st_size for path in card.paths}
+    sizes = {path: (ctx.out / path).stat().st_size for path in card_files(card, ctx.out)}
     return StageResult(facts={"files": len(sizes), "bytes": sum(sizes.values())})

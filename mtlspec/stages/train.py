@@ -10,7 +10,7 @@ from mtlspec.data.prepared import Prepared
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
 from mtlspec.model.encoder.encoder import Encoder
-from mtlspec.model.multitask import build_model
+from mtlspec.model.multitask import build_model, start_from
 from mtlspec.model.predict import flat_scores
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
@@ -31,7 +31,10 @@ def run(ctx: StageContext) -> StageResult:
     device = make_deterministic(params["seed"], machine)
     data = Prepared.load(ctx.inputs["prepare"])
     encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
-    model = build_model(encoder, sharing, tasks, data.labels).to(device)
+    model = build_model(encoder, sharing, tasks, data.labels)
+    if "start" in ctx.inputs:
+        start_from(model, ctx.inputs["start"])
+    model.to(device)
     points = ResumePoints(ctx.work, ctx.identity)
     outcome = train(model, data, options, machine, params["seed"], points, ctx.progress)
     model.save(ctx.out, tokenizer=ctx.inputs["encoder"])

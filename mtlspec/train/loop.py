@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from mtlspec.data.prepared import Prepared
@@ -21,7 +22,7 @@ from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import precision
 from mtlspec.train.history import History
 from mtlspec.train.schedule import rate_factor
-from mtlspec.train.state import TrainState
+from mtlspec.train.state import Portion, TrainState
 
 Progress = Callable[[int, int, str], None]
 Context = AbstractContextManager[None]
@@ -87,20 +88,19 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
     update = state.update + 1
     epoch = (update - 1) // state.updates_per_epoch + 1
     optimiser.set_rates(rate_factor(options, update, state.updates) * state.patience.scale)
-    draws = [state.sampler.draw(epoch) for _ in range(options.accumulate)]
-    tasks = tuple(part.task for parts in draws for part in parts)
+    draws = [state.draw(epoch) for _ in range(options.accumulate)]
+    tasks = tuple(task for portions in draws for portion in portions for task in portion.tasks)
     moment = Moment(update, state.updates, tasks, optimiser.adam, state.training_batches)
     sharing.before_update(moment)
     rows: list[dict[str, float]] = []
-    for parts in draws:
-        picked = [(part.task, state.feeds[part.task].next(part.examples)) for part in parts]
-        sentences = sum(len(chosen) for _, chosen in picked)
-        for task, chosen in picked:
-            share = len(chosen) / (sentences * options.accumulate)
-            loss, weight = backward(state, task, chosen, share, context, update)
-            rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss, "weight": weight})
-            meter.sentences += len(chosen)
-            meter.words += int(state.data.train.word_counts[chosen].sum())
+    for portions in draws:
+        sentences = sum(len(portion.rows) for portion in portions)
+        for portion in portions:
+            share = len(portion.rows) / (sentences * options.accumulate)
+            for task, loss, weight in backward(state, portion, share, context, update):
+                rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss, "weight": weight})
+            meter.sentences += len(portion.rows)
+            meter.words += int(state.data.train.word_counts[portion.rows].sum())
     scaler.unscale_(optimiser.adam)
     norm = optimiser.clip(options.clip)
     if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
@@ -118,25 +118,49 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
 
 
 def backward(
-    state: TrainState, task: int, rows: Tensor, share: float, context: Context, update: int
-) -> tuple[float, float]:
-    """Add the gradient of one task's sentences, times their share of the update; returns their loss and its weight."""
-    batch = state.batch(rows)
+    state: TrainState, portion: Portion, share: float, context: Context, update: int
+) -> list[tuple[int, float, float]]:
+    """Add the gradient of a portion of sentences, times its share of the update; (task, loss, weight) of each task.
+
+    The losses of several tasks on the same sentences are averaged; the strategy's penalty counts once.
+    """
+    model = state.model
+    batch = state.batch(portion.rows)
+    told: list[tuple[int, float, float]] = []
+    parts: list[Tensor] = []
+    states = None
     with context:
-        loss = state.model.tasks[task].loss(state.model.states(batch, task), batch, state.gold[task])
-    value: float = loss.item()
-    if not math.isfinite(value):
-        raise _not_finite("E430", f"the loss of the task '{state.model.tasks[task].name}'", update, value)
+        for task in portion.tasks:
+            if states is None or not model.sharing.task_free:
+                states = model.states(batch, task)
+            loss = model.tasks[task].loss(states, batch, state.gold[task])
+            value: float = loss.item()
+            if not math.isfinite(value):
+                raise _not_finite("E430", f"the loss of the task '{model.tasks[task].name}'", update, value)
+            trained, weight = weigh(state, task, loss)
+            told.append((task, value, weight))
+            parts.append(trained)
+        total = parts[0] if len(parts) == 1 else torch.stack(parts).mean()
+        penalty = model.sharing.penalty()
+        if penalty is not None and not model.sharing.balance_penalty:
+            total = total + penalty
+    state.scaler.scale(total * share).backward()  # type: ignore[no-untyped-call]
+    return told
+
+
+def weigh(state: TrainState, task: int, loss: Tensor) -> tuple[Tensor, float]:
+    """The trained loss of a task, and the weight that balancing gave it."""
     weight = 1.0
+    sharing = state.model.sharing
 
     def balance(task: int, loss: Tensor) -> Tensor:
         nonlocal weight
         weighted, weight = state.balance.weigh(task, loss)
         return weighted
 
-    trained = state.model.sharing.loss(task, loss, balance)
-    state.scaler.scale(trained * share).backward()  # type: ignore[no-untyped-call]
-    return value, weight
+    penalty = sharing.penalty() if sharing.balance_penalty else None
+    trained = sharing.loss(task, loss if penalty is None else loss + penalty, balance)
+    return trained, weight
 
 
 def finish_epoch(state: TrainState, options: TrainOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -25,17 +25,26 @@ from mtlspec.train.samplers._sampler import Sampler, SamplerKind, TaskSizes
 from mtlspec.train.schedule import Patience
 
 
+class Portion(NamedTuple):
+    """Sentences int64 [B] that train some tasks (indices) together."""
+
+    tasks: tuple[int, ...]
+    rows: Tensor
+
+
 @dataclass
 class TrainState:
     """A run of training between two updates.
 
-    An epoch is as many batches as one pass over every task's data has, whichever tasks the sampler draws them from.
+    An epoch is as many batches as one pass over every task's data has, whichever tasks the sampler draws them from;
+    with joint batches it is one pass over the sentences that all tasks share.
     """
 
     model: MultiTaskModel
     data: Prepared
     gold: list[Any]  # per task: its training annotation, encoded
     feeds: list[Feed]  # per task
+    joint: Feed | None  # sentences that carry the labels of all tasks, where these are trained together
     sampler: Sampler
     balance: Balance
     optimiser: Optimiser
@@ -60,8 +69,10 @@ class TrainState:
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
             lengths = data.train.piece_counts[rows]
             feeds.append(Feed(task.name, rows, lengths, options.batch, seed, options.sampler.by_count))
+        joint = _joint_feed(model, data, options, seed) if options.batching == "joint" else None
         sizes = TaskSizes(tuple(len(feed) for feed in feeds), tuple(feed.batches_per_pass for feed in feeds))
-        per_epoch = math.ceil(sum(sizes.batches) / options.accumulate)
+        batches = sum(sizes.batches) if joint is None else joint.batches_per_pass
+        per_epoch = math.ceil(batches / options.accumulate)
         updates = per_epoch * options.epochs
         balance = cast(BalanceKind, options.balance).build([task.name for task in model.tasks])
         balance.module.to(model.device)
@@ -70,6 +81,7 @@ class TrainState:
             data=data,
             gold=[task.encode(data.train) for task in model.tasks],
             feeds=feeds,
+            joint=joint,
             sampler=sampler_kind.build(sizes, options.batch.sentences, options.epochs, seed),
             balance=balance,
             optimiser=Optimiser(parameter_groups(model, balance.module, options, updates), options),
@@ -84,6 +96,12 @@ class TrainState:
     def done(self) -> bool:
         return self.update >= self.updates or self.patience.exhausted
 
+    def draw(self, epoch: int) -> list[Portion]:
+        """The portions of the next batch."""
+        if self.joint is not None:
+            return [Portion(tuple(range(len(self.model.tasks))), self.joint.next(None))]
+        return [Portion((part.task,), self.feeds[part.task].next(part.examples)) for part in self.sampler.draw(epoch)]
+
     def batch(self, rows: Tensor) -> Batch:
         """Training sentences on the model's device."""
         return collate(self.data.train, rows, self.model.encoder.specials).to(self.model.device)
@@ -91,6 +109,10 @@ class TrainState:
     def training_batches(self, task: int) -> Iterator[tuple[Batch, Any]]:
         """A task's training data once, with gold; nothing that training draws from moves."""
         return ((self.batch(rows), self.gold[task]) for rows in self.feeds[task].once())
+
+    @property
+    def _streams(self) -> list[Feed]:
+        return [*self.feeds, *([] if self.joint is None else [self.joint])]
 
     def save(self) -> Saved:
         """The sections of a resume point. Leave out any of the first seven at `load`, and the bits differ."""
@@ -101,7 +123,7 @@ class TrainState:
             "schedule": Section({"update": self.update, **self.patience.state()}),
             "rng": Section(tensors=_rng_states()),
             "sampler": Section(self.sampler.state()),
-            "cursors": Section([feed.state() for feed in self.feeds]),
+            "cursors": Section([feed.state() for feed in self._streams]),
             "balance": Section(balance.state(), {k: v.cpu() for k, v in balance.module.state_dict().items()}),
             "sharing": Section(sharing.state()),
             "scaler": Section(self.scaler.state_dict()),
@@ -133,7 +155,7 @@ class TrainState:
         self.sampler.load_state(values)
 
     def _load_cursors(self, values: list[dict[str, int]], _: object) -> None:
-        for feed, state in zip(self.feeds, values, strict=True):
+        for feed, state in zip(self._streams, values, strict=True):
             feed.load_state(state)
 
     def _load_balance(self, values: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
@@ -153,6 +175,17 @@ class TrainState:
     def _load_history(self, values: list[dict[str, Any]], tensors: Mapping[str, Tensor]) -> None:
         self.epochs = list(values)
         self.history.load(tensors)
+
+
+def _joint_feed(model: MultiTaskModel, data: Prepared, options: TrainOptions, seed: int) -> Feed:
+    rows = model.tasks[0].rows(data.train)
+    for task in model.tasks[1:]:
+        rows = rows[torch.isin(rows, task.rows(data.train))]
+    if not len(rows):
+        raise StageError(
+            "E433", "no training sentence carries the labels of all tasks", hint="use `train.batching: sampled`"
+        )
+    return Feed("joint", rows, data.train.piece_counts[rows], options.batch, seed, by_count=False)
 
 
 def _rng_states() -> dict[str, Tensor]:
