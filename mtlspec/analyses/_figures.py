@@ -133,7 +133,7 @@ def curves(
         axes.set_xlabel(x_title)
         axes.set_ylabel(y_title)
         axes.grid(color=GRID, alpha=0.25, linewidth=0.6)
-        if x_title == "epoch":
+        if x_title in ("epoch", "layer"):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
             axes.set_xlim(0.5, max((float(line.x.max()) for line in lines), default=1.0) + 0.5)
         axes.figure.legend(loc="outside lower center", ncols=columns)

@@ -1,0 +1,59 @@
+"""The measurement of one model by a probe, from its files to `probe.parquet`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._probe_gold import ProbedTask
+from mtlspec.analyses._probe_hits import Tally, write_hits
+from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._probe_passes import Question, ask
+from mtlspec.analyses._probe_subjects import Subject, subjects
+from mtlspec.data.prepared import PreparedSplit
+from mtlspec.errors import StageError
+
+Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Sequence[Tally]]
+
+
+def measure_subjects(
+    options: ProbeOptions,
+    row: Mapping[str, Any],
+    inputs: Mapping[str, Path],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+    probe: Probe,
+) -> Measured:
+    """Writes `probe.parquet` and `probe.json`."""
+    splits = {name: PreparedSplit.load(inputs["prepare"], name) for name in options.splits}
+    questions = [
+        ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
+        for task, layer in options.probed().items()
+    ]
+    measured = []
+    seconds = 0.0
+    found = subjects(row, inputs, options.seed)
+    for done, subject in enumerate(found):
+        progress(done, len(found), subject.name)
+        started = time.perf_counter()
+        measured.append((subject.name, subject.seed, probe(subject, splits, questions)))
+        seconds += time.perf_counter() - started
+    heads = found[0].encoder.heads.counts
+    write_hits(out, measured, heads, {"layers": found[0].layers})
+    sentences = len(found) * sum(len(split) for split in splits.values())
+    return Measured(
+        facts={"heads": sum(heads), "labels": {question.task: len(question.names) for question in questions}},
+        timings={"probe_seconds": seconds, "probed_sentences_per_second": sentences / max(seconds, 1e-9)},
+    )
+
+
+def _known(layer: str, splits: Mapping[str, PreparedSplit]) -> str:
+    layers = next(iter(splits.values())).layers
+    if layer not in layers:
+        raise StageError(
+            "E460", f"the data have no layer '{layer}' to probe", hint=f"known: {', '.join(sorted(layers))}"
+        )
+    return layer

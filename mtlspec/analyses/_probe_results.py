@@ -1,0 +1,130 @@
+"""All measurements of a probe, brought together: encoders, their control and every model, per probed task."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtlspec.analyses._probe_best import Best, Floats, best_heads, best_of_layers
+from mtlspec.analyses._probe_hits import ABOUT, HITS, read_hits
+from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._variants import Variant, variants
+from mtlspec.io.write import write_bytes, write_json
+
+PRETRAINED, RANDOM = "pretrained", "random"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One model that learnt the probed layer: a column of the table."""
+
+    title: str
+    variant: Variant
+    seeds: Mapping[int, Best]
+
+    @property
+    def score(self) -> Floats:
+        """The mean over seeds of each label's score: [labels]."""
+        return np.asarray(np.mean([best.score for best in self.seeds.values()], axis=0), np.float64)
+
+    @property
+    def source(self) -> str:
+        stages = " · ".join(f"measured {run.train}" for run in self.variant.runs)
+        return f"{stages} | seeds {', '.join(map(str, self.variant.seeds))}"
+
+
+@dataclass(frozen=True)
+class TaskResults:
+    """What one probed task showed."""
+
+    task: str
+    labels: tuple[int, ...]  # those with enough items, the most frequent first
+    pretrained: Best
+    random: Best
+    layers: Floats  # [labels, layers]: the best pre-trained head of each layer
+    baseline: Compared | None
+    others: tuple[Compared, ...]
+
+    def names(self) -> list[str]:
+        return [self.pretrained.names[i] for i in self.labels]
+
+    def of(self, values: Floats) -> Floats:
+        """The shown labels of an array [labels, ...]."""
+        return values[list(self.labels)]
+
+
+def gather(
+    options: ProbeOptions, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]
+) -> tuple[TaskResults, ...]:
+    """The results of every probed task, in the order of the options."""
+    encoder = read_hits(inputs["measure-encoder"])
+    found = variants(models)
+    measured: dict[str, dict[int, Mapping[tuple[str, int, str], Any]]] = {}
+    layers: dict[str, dict[str, str]] = {}
+    measure_of = {str(row["train"]): str(row["measure"]) for row in models}
+    for variant in found:
+        places = {run.seed: inputs[measure_of[run.train]] for run in variant.runs}
+        measured[variant.slug] = {seed: read_hits(place) for seed, place in places.items()}
+        first = next(iter(places.values()))
+        layers[variant.slug] = json.loads((first / ABOUT).read_bytes())["layers"]
+    results = []
+    for task, layer in options.probed().items():
+        own = {key[0]: value for key, value in encoder.items() if key[2] == task}
+        pretrained = best_heads(own[PRETRAINED], options.choosing)
+        columns = []
+        for variant in found:
+            if layer in layers[variant.slug].values():
+                seeds = {
+                    seed: best_heads(next(v for key, v in hits.items() if key[2] == task), options.choosing)
+                    for seed, hits in measured[variant.slug].items()
+                }
+                columns.append(Compared("", variant, seeds))
+        base = [c for c in columns if c.variant.group == options.baseline and len(c.variant.tasks) == 1]
+        results.append(
+            TaskResults(
+                task=task,
+                labels=tuple(pretrained.shown(options.least)),
+                pretrained=pretrained,
+                random=best_heads(own[RANDOM], options.choosing),
+                layers=best_of_layers(own[PRETRAINED], options.choosing),
+                baseline=_titled(base, layers, layer)[0] if base else None,
+                others=tuple(_titled([c for c in columns if c not in base], layers, layer)),
+            )
+        )
+    return tuple(results)
+
+
+def _titled(columns: Sequence[Compared], layers: Mapping[str, Mapping[str, str]], layer: str) -> list[Compared]:
+    """Columns with short and distinct titles: the group, with the partner where two tasks were trained together."""
+    titles = []
+    for column in columns:
+        learnt = layers[column.variant.slug]
+        partners = [task for task in column.variant.tasks if learnt[task] != layer]
+        values = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in column.variant.sweep)
+        pair = f" + {partners[0]}" if len(column.variant.tasks) == 2 and partners else ""
+        titles.append(column.variant.group + pair + (f" [{values}]" if values else ""))
+    return [
+        Compared(title if titles.count(title) == 1 else column.variant.label, column.variant, column.seeds)
+        for title, column in zip(titles, columns, strict=True)
+    ]
+
+
+def write_all_hits(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path], out: Path) -> None:
+    """One `probe.parquet` of all measurements, and what each training learns in `probe.json`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    places = [inputs["measure-encoder"], *(inputs[row["measure"]] for row in models)]
+    buffer = io.BytesIO()
+    tables = [pq.read_table(place / HITS) for place in places]
+    pq.write_table(pa.concat_tables(tables).unify_dictionaries(), buffer)
+    write_bytes(out / HITS, buffer.getvalue())
+    heads = json.loads((places[0] / ABOUT).read_bytes())["heads"]
+    learnt = {str(row["train"]): json.loads((inputs[row["measure"]] / ABOUT).read_bytes())["layers"] for row in models}
+    write_json(out / ABOUT, {"layers": learnt, "heads": heads})

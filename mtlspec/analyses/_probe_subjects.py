@@ -1,0 +1,86 @@
+"""What is probed: a trained model, or the pre-trained encoder and a random one of the same shape as its control."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from mtlspec.data.batching import Batch, collate, sequential
+from mtlspec.data.prepared import PreparedSplit
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.encoder.loading import build_model
+from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.spec.models import BatchLimits
+
+if TYPE_CHECKING:
+    from mtlspec.model.encoder.seam import Captured
+
+PRETRAINED, RANDOM = "pretrained", "random"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An encoder, alone or as part of a trained model."""
+
+    name: str  # of the model without its seed; `pretrained` or `random` for encoders
+    seed: int
+    encoder: Encoder
+    model: MultiTaskModel | None = None
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """Task -> the layer of the data that it learns."""
+        return {} if self.model is None else {task.name: task.layer for task in self.model.tasks}
+
+    def passes(self, probed: Mapping[str, str]) -> list[tuple[int, tuple[str, ...]]]:
+        """Which probed tasks (-> layer) share a forward pass: all, unless the encoder reads differently for each task.
+
+        Then a task is probed as the model reads it, and one that the model does not know as its first task reads it.
+        """
+        if self.model is None or self.model.sharing.task_free:
+            return [(0, tuple(probed))]
+        known = [task.layer for task in self.model.tasks]
+        grouped: dict[int, list[str]] = {}
+        for task, layer in probed.items():
+            grouped.setdefault(known.index(layer) if layer in known else 0, []).append(task)
+        return [(index, tuple(tasks)) for index, tasks in sorted(grouped.items())]
+
+    @torch.inference_mode()
+    def read(
+        self, split: PreparedSplit, task: int, *, attention: bool = False, contexts: bool = False
+    ) -> Iterator[tuple[Tensor, Batch, Captured]]:
+        """Every sentence once: (rows int64 [B], their batch, what the heads did)."""
+        self.encoder.eval()
+        limits = BatchLimits()
+        device = next(self.encoder.parameters()).device
+        for rows in sequential(split.piece_counts, limits.sentences, limits.tokens):
+            batch = collate(split, rows, self.encoder.specials).to(device)
+            with self.encoder.heads.captured(attention=attention, contexts=contexts) as seen:
+                if self.model is None:
+                    self.encoder(batch)
+                else:
+                    self.model.states(batch, task)
+            yield rows, batch, seen
+
+
+def subjects(row: Mapping[str, Any], inputs: Mapping[str, Path], seed: int) -> list[Subject]:
+    """The model of a row, or, where there is none, the pre-trained encoder and its control."""
+    if "train" in inputs:
+        model = load_model(inputs["train"])
+        name = str(row["train"]).removeprefix("train-").removesuffix(f"-s{row['seed']}")
+        return [Subject(name, int(row["seed"]), model.encoder, model)]
+    pretrained = Encoder.load(inputs["encoder"])
+    return [Subject(PRETRAINED, 0, pretrained), Subject(RANDOM, seed, random_encoder(pretrained, seed))]
+
+
+def random_encoder(like: Encoder, seed: int) -> Encoder:
+    """The same architecture with fresh weights."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = build_model(like.config)
+    return Encoder(model, like.config, like.specials, 0.0, like.max_pieces).eval()

@@ -1,0 +1,184 @@
+"""Tables and figures of probes: every label under every model, the best heads, and the layers they lie in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mtlspec.analyses._figures import Line, curves, heat_map
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._probe_best import Best, Floats
+from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._probe_results import Compared, TaskResults
+from mtlspec.analyses._tables import Cell, Table, mean_and_std, signed
+
+CURVES, ROWS = 8, 24  # labels in the figure of layers and in the map of changes; the tables have all
+
+
+def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
+    """Tables 7 to 11 of the paper: one row a label, one column a model, differences to single-task learning."""
+    base = results.baseline
+    control = base.seeds if base is not None else {0: results.pretrained}
+    shuffled = np.mean([best.shuffled for best in control.values()], axis=0)
+    rows = []
+    for number in (None, *results.labels):
+        counts = results.pretrained.counts
+        count = int(counts[list(results.labels)].sum()) if number is None else int(counts[number])
+        name = "mean of labels" if number is None else results.pretrained.names[number]
+        cells = [Cell(name, name), Cell(f"{count:,}", count)]
+        reference = None if base is None else _at(base.score, number, results)
+        if base is not None:
+            cells.append(_cell(base.score, number, results, None, base.source, base))
+        source = "measured: the encoder before training"
+        cells.append(_cell(results.pretrained.score, number, results, reference, source))
+        cells += [_cell(other.score, number, results, reference, other.source, other) for other in results.others]
+        cells.append(_cell(results.random.score, number, results, None, "control: an encoder with random weights"))
+        cells.append(_cell(shuffled, number, results, None, "control: the same heads asked for shuffled labels"))
+        rows.append(tuple(cells))
+    columns = ["label", "items"]
+    columns += [] if base is None else [base.title]
+    columns += ["pre-trained", *(other.title for other in results.others), "random encoder", "shuffled labels"]
+    caption = (
+        f"Accuracy of the best head for each label, in percent, mean over seeds; {_protocol(options)}"
+        + (f" In brackets: difference to {base.title}." if base is not None else "")
+        + " The last two columns are controls: heads of an encoder that learnt nothing, and labels that mean nothing."
+    )
+    return Table(
+        f"labels_{results.task}", f"{results.task}: every label", caption, tuple(columns), (("", tuple(rows)),)
+    )
+
+
+def _protocol(options: ProbeOptions) -> str:
+    if options.protocol == "released":
+        return "head and score from the test set itself, as released."
+    return f"the head is chosen on dev and scored on test; labels with at least {options.least} items in both."
+
+
+def _at(values: Floats, number: int | None, results: TaskResults) -> float | None:
+    if number is not None:
+        return float(values[number])
+    return float(results.of(values).mean()) if results.labels else None
+
+
+def _cell(
+    values: Floats,
+    number: int | None,
+    results: TaskResults,
+    reference: float | None,
+    source: str,
+    column: Compared | None = None,
+) -> Cell:
+    value = _at(values, number, results)
+    if value is None:
+        return Cell("–")
+    data: dict[str, object] = {}
+    if column is not None and number is not None:
+        data["seeds"] = {str(seed): float(best.score[number]) for seed, best in column.seeds.items()}
+        data["heads"] = {str(seed): head_name(best, number) for seed, best in column.seeds.items()}
+        source = f"{source} | heads {', '.join(head_name(best, number) for best in column.seeds.values())}"
+    if reference is None:
+        return Cell(f"{value:.1f}", value, source=source, data=data)
+    delta = value - reference
+    data["delta"] = delta
+    shown = signed(delta, 1)
+    tone = "" if shown == "0.0" else ("up" if delta > 0 else "down")
+    return Cell(f"{value:.1f} ({shown})", value, tone=tone, source=source, data=data)  # type: ignore[arg-type]
+
+
+def head_name(best: Best, number: int) -> str:
+    """`5.3`: layer and head, counted from 1 as papers do."""
+    return f"{best.layer[number] + 1}.{best.head[number] + 1}"
+
+
+def heads_table(results: TaskResults) -> Table:
+    """The best head of the pre-trained encoder for each label, beside both controls."""
+    rows = []
+    for number in results.labels:
+        best, random = results.pretrained, results.random
+        rows.append(
+            (
+                Cell(best.names[number], best.names[number]),
+                Cell(f"{best.counts[number]:,}", int(best.counts[number])),
+                Cell(head_name(best, number), float(best.layer[number] + 1) + float(best.head[number] + 1) / 100),
+                Cell(f"{best.score[number]:.1f}", float(best.score[number])),
+                Cell(f"{random.score[number]:.1f}", float(random.score[number])),
+                Cell(f"{best.shuffled[number]:.1f}", float(best.shuffled[number])),
+            )
+        )
+    columns = ("label", "items", "best head", "accuracy", "random encoder", "shuffled labels")
+    caption = "The pre-trained encoder before any fine-tuning. Heads are named layer.head, counted from 1."
+    title = f"{results.task}: best pre-trained heads"
+    return Table(f"heads_{results.task}", title, caption, columns, (("", tuple(rows)),))
+
+
+def draw(results: TaskResults, directory: Path) -> tuple[Figure, ...]:
+    if not results.labels:
+        return ()
+    figures = [_draw_layers(results, directory)]
+    if results.baseline is not None:
+        figures.append(_draw_changes(results, results.baseline, directory))
+    return tuple(figures)
+
+
+def _draw_layers(results: TaskResults, directory: Path) -> Figure:
+    name = f"layers_{results.task}"
+    layers = np.arange(1, results.layers.shape[1] + 1, dtype=np.float64)
+    lines = [Line("mean of labels", layers, results.of(results.layers).mean(0))]
+    lines += [Line(results.pretrained.names[i], layers, results.layers[i]) for i in results.labels[:CURVES]]
+    curves(directory, name, lines, x_title="layer", y_title="accuracy of the layer's best head, %")
+    more = "" if len(results.labels) <= CURVES else f" The {CURVES} most frequent of {len(results.labels)} labels."
+    caption = f"Where the pre-trained encoder knows the labels of {results.task}, before any fine-tuning.{more}"
+    return Figure(name, f"{results.task}: layers of pre-trained heads", caption)
+
+
+def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figure:
+    name = f"changes_{results.task}"
+    columns = [("pre-trained", results.pretrained.score), *((other.title, other.score) for other in results.others)]
+    shown = results.labels[:ROWS]
+    mean = results.of(base.score).mean()
+    values = [[float(results.of(score).mean() - mean) for _, score in columns]]
+    values += [[float(score[i] - base.score[i]) for _, score in columns] for i in shown]
+    grid = np.array(values, np.float64)
+    heat_map(
+        directory,
+        name,
+        values=grid,
+        texts=[[signed(value, 1) for value in line] for line in values],
+        rows=["mean of labels", *(results.pretrained.names[i] for i in shown)],
+        columns=[title for title, _ in columns],
+    )
+    caption = f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; blue: higher."
+    return Figure(name, f"{results.task}: change against {base.title}", caption)
+
+
+def summary(results: TaskResults) -> tuple[str, ...]:
+    """Plain sentences: what the pre-trained heads know, and what training makes of it."""
+    if not results.labels:
+        return (f"{results.task}: no label has enough items to be probed.",)
+    mean = {
+        title: float(results.of(score).mean())
+        for title, score in (("pretrained", results.pretrained.score), ("random", results.random.score))
+    }
+    sentences = [
+        f"{results.task}: the best pre-trained heads reach {mean['pretrained']:.1f} % on average over"
+        f" {len(results.labels)} labels; heads of a random encoder {mean['random']:.1f} %, shuffled labels"
+        f" {float(results.of(results.pretrained.shuffled).mean()):.1f} %."
+    ]
+    base = results.baseline
+    if base is not None:
+        per_seed = [float(results.of(best.score).mean()) for best in base.seeds.values()]
+        average, _ = mean_and_std(per_seed)
+        sentence = (
+            f"{results.task}: single-task training moves that by {signed(average - mean['pretrained'], 1)} points"
+        )
+        widest = [other for other in results.others if len(other.variant.tasks) > 2]
+        for other in widest[:1]:
+            joint = float(results.of(other.score).mean())
+            below = int((results.of(other.score) < results.of(base.score)).sum())
+            sentence += (
+                f", {other.title} by {signed(joint - mean['pretrained'], 1)};"
+                f" {other.title} is below {base.title} for {below} of {len(results.labels)} labels"
+            )
+        sentences.append(f"{sentence}.")
+    return tuple(sentences)
