@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,15 @@ def corpus(seed: int, size: int) -> list[Sentence]:
     return [sentence(rng, number) for number in range(size)]
 
 
-def write_encoder(directory: Path, width: int = 32, layers: int = 2, heads: int = 4, dropout: float = 0.1) -> Path:
-    """A WordPiece tokenizer and a random BERT, laid out as an encoder artifact."""
+def write_encoder(
+    directory: Path,
+    width: int = 32,
+    layers: int = 2,
+    heads: int = 4,
+    dropout: float = 0.1,
+    known: Sequence[Sentence] = (),
+) -> Path:
+    """A WordPiece tokenizer and a random BERT, laid out as an encoder artifact; it has the words of `known` as well."""
     import torch
     from safetensors.torch import save_file
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -99,6 +107,9 @@ def write_encoder(directory: Path, width: int = 32, layers: int = 2, heads: int 
 
     directory.mkdir(parents=True, exist_ok=True)
     words = dict.fromkeys([*NOUNS, *VERBS, *ADJECTIVES, *PEOPLE, *FIRMS, "the", "a", "with"])
+    words |= dict.fromkeys(
+        part for s in known for word in s.words for part in re.findall(r"\w+|[^\w\s]+", word.lower())
+    )
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *SUFFIXES]
     tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()

@@ -20,7 +20,12 @@ from mtlspec.spec.models import BatchLimits
 from mtlspec.train.samplers._sampler import TaskSizes
 
 TAGGING = {"type": "tagging", "layer": "ner"}
-EXAMPLES: dict[str, dict[str, Any]] = {"tagging": {"layer": "ner"}}  # what a task type needs on the toy data
+EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy data
+    "biaffine_dep": {"layer": "dep"},
+    "biaffine_ner": {"layer": "ner"},
+    "span_srl": {"layer": "srl"},
+    "tagging": {"layer": "ner"},
+}
 CASES = [{**TAGGING, "decoder": name} for name in kinds.names(TAGGERS)]
 CASES += [{"type": name, **EXAMPLES[name]} for name in kinds.names(TASKS)]
 NEEDED = {"static": {"weights": {"a": 1.0, "b": 2.0, "c": 0.5}}}

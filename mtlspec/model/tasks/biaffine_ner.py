@@ -1,0 +1,192 @@
+"""Named entities as labelled spans: every span is scored by a biaffine product of its first and its last word.
+
+Gold spans come from a tag layer, which is flat: `nested` lets predicted spans lie inside each other, but nothing in
+the gold data can. The loss is the mean over all spans of a batch, as in the released code of the stem cell study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from mtlspec.errors import StageError
+from mtlspec.spec.families import LayerKind, TaskOptions
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from mtlspec.data.batching import Batch
+    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.metrics.metric import Metric
+    from mtlspec.metrics.schemes import Scheme, Span
+    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.task import Task
+
+NULL, UNKNOWN = 0, -1  # classes: no entity; a type that training never saw, or no span at all
+_DROPOUT = {"paper": 0.5, "released": 0.0}
+
+
+class Options(TaskOptions):
+    reads: ClassVar[frozenset[LayerKind]] = frozenset({"tags"})
+    type: Literal["biaffine_ner"]
+    scheme: Literal["auto", "bio", "iobes"] = Field(
+        default="auto", description="How the layer's tags spell spans; `auto` looks at the training tags."
+    )
+    nested: bool = Field(default=False, description="Whether predicted spans may lie inside each other.")
+    variant: Literal["paper", "released"] = Field(
+        default="paper",
+        description="Projections of first and last words: `paper` has a leaky rectifier, `released` is linear.",
+    )
+    size: Annotated[int, Field(gt=0)] = Field(default=150, description="Width of the two projections.")
+    dropout: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="After the projections; by default 0.5 for `paper` and 0 for `released`."
+    )
+
+    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
+        return BiaffineNer(name, self, labels, width)
+
+
+class EntityGold(NamedTuple):
+    """Spans of a split end to end: starts, last words (inclusive), classes, each int64 [M]; offsets int64 [N + 1]."""
+
+    starts: Tensor
+    lasts: Tensor
+    classes: Tensor
+    offsets: Tensor
+
+
+class BiaffineNer:
+    """Class 0 is no entity; the others are the types of the training data, in their sorted order."""
+
+    extension = "tsv"
+
+    def __init__(self, name: str, options: Options, labels: Mapping[str, int], width: int) -> None:
+        from torch import nn
+
+        from mtlspec.metrics.entities import EntityF1
+        from mtlspec.metrics.schemes import OUTSIDE, detect_scheme, split_tag
+        from mtlspec.model.biaffine import Biaffine
+
+        tags = sorted(set(labels) - {OUTSIDE})
+        strange = [tag for tag in tags if split_tag(tag) is None]
+        if strange:
+            raise StageError("E447", f"task '{name}': '{strange[0]}' spells no span", hint="use BIO or IOBES tags")
+        self.name, self.layer = name, options.layer
+        self.metric: Metric = EntityF1()
+        detected = detect_scheme(tags)
+        self.scheme: Scheme = options.scheme if options.scheme != "auto" else "bio" if detected == "plain" else detected
+        self.types = sorted({part[1] for part in map(split_tag, tags) if part})
+        self._options, self._labels = options, dict(labels)
+        self._biaffine = Biaffine(options.size, options.size, len(self.types) + 1, bias_left=True, bias_right=True)
+        self._start, self._end = _projection(options, width), _projection(options, width)
+        self.module = nn.ModuleDict({"start": self._start, "end": self._end, "biaffine": self._biaffine})
+
+    def rows(self, split: PreparedSplit) -> Tensor:
+        import torch
+
+        return torch.arange(len(split))
+
+    def encode(self, split: PreparedSplit) -> EntityGold:
+        import torch
+
+        place = {kind: number for number, kind in enumerate(self.types, NULL + 1)}
+        sentences = self.gold_values(split)
+        spans = [(start, end - 1, place.get(kind, UNKNOWN)) for found in sentences for start, end, kind in found]
+        starts, lasts, classes = torch.tensor(spans, dtype=torch.int64).view(-1, 3).T.contiguous()
+        return EntityGold(starts, lasts, classes, torch.tensor([0, *map(len, sentences)]).cumsum(0))
+
+    def loss(self, states: WordStates, batch: Batch, gold: EntityGold) -> Tensor:
+        """Mean cross-entropy of all spans; those of a type that training never saw are left out."""
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        from mtlspec.model.ragged import members
+
+        scores = self._scores(states.words)  # [B, N, N, C]
+        classes = torch.where(_spans(batch.word_mask.cpu()), NULL, UNKNOWN)
+        owner, place = members(gold.offsets, batch.rows.cpu())
+        classes[owner, gold.starts[place], gold.lasts[place]] = gold.classes[place]
+        flat = classes.flatten().to(scores.device)
+        total: Tensor = cross_entropy(scores.flatten(0, 2), flat, ignore_index=UNKNOWN, reduction="sum")
+        return total / (flat != UNKNOWN).sum().clamp(min=1)
+
+    def decode(self, states: WordStates, batch: Batch) -> list[list[Span]]:
+        """Spans that are rather an entity than none, from the best score down, as far as they fit together."""
+        from mtlspec.model.ragged import borders
+        from mtlspec.structs.span_packing import greedy
+
+        score, best = self._scores(states.words).max(3)  # [B, N, N]
+        owner, start, last = ((best != NULL) & _spans(batch.word_mask)).nonzero(as_tuple=True)
+        scores, kinds = score[owner, start, last], best[owner, start, last]
+        offsets = borders(owner, len(best))
+        kept = greedy(scores, start, last + 1, offsets, nested=self._options.nested)
+        found: list[list[Span]] = [[] for _ in range(len(best))]
+        columns = (column[kept].tolist() for column in (owner, start, last, kinds))
+        for row, first, end, kind in zip(*columns, strict=True):
+            found[row].append((first, end + 1, self.types[kind - 1]))
+        return found
+
+    def gold_values(self, split: PreparedSplit) -> Sequence[list[Span]]:
+        from mtlspec.metrics.schemes import spans_of
+
+        return [spans_of(tags, self.scheme) for tags in split.strings(self.layer)]
+
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[Span]], path: Path) -> None:
+        """Word, gold and predicted tag (IOB2) a line; spans inside n others have their tags n columns further on."""
+        from mtlspec.data.sentence import Sentence
+        from mtlspec.data.writers import columns
+        from mtlspec.io.write import write_text
+        from mtlspec.metrics.schemes import tags_of
+
+        gold = self.gold_values(split)
+        levels = [_levels(spans) for spans in predictions]
+        depth = max((len(found) for found in levels), default=1)
+        names = ["gold", *(f"predicted-{level}" for level in range(depth))]
+        sentences = []
+        for row, found in enumerate(levels):
+            words = split.words(row)
+            sides = [gold[row], *found, *([[]] * (depth - len(found)))]
+            tags = [tuple(tags_of(spans, len(words), "bio")) for spans in sides]
+            sentences.append(Sentence(str(row), tuple(words), dict(zip(names, tags, strict=True))))
+        write_text(path, columns(sentences, names))
+
+    def describe(self) -> dict[str, Any]:
+        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
+
+    def _scores(self, words: Tensor) -> Tensor:
+        """words [B, N, D] -> score of class c for the span from word i to word j, [B, N, N, C]."""
+        start, end = self._start(words), self._end(words)
+        scores: Tensor = self._biaffine(start, end)
+        return scores.view(*scores.shape[:3], -1).float()  # one output comes without its dimension
+
+
+def _projection(options: Options, width: int) -> nn.Module:
+    from torch import nn
+
+    from mtlspec.model.biaffine import Mlp, SharedDropout
+
+    dropout = _DROPOUT[options.variant] if options.dropout is None else options.dropout
+    if options.variant == "paper":
+        return Mlp(width, options.size, dropout, slope=0.1)
+    return nn.Sequential(nn.Linear(width, options.size), SharedDropout(dropout))
+
+
+def _spans(mask: Tensor) -> Tensor:
+    """mask bool [B, N] -> bool [B, N, N]: which pairs of words (first, last) are spans."""
+    return (mask.unsqueeze(1) & mask.unsqueeze(2)).triu()
+
+
+def _levels(spans: Sequence[Span]) -> list[list[Span]]:
+    """Spans by the number of others they lie in, at least one level; spans of a level do not overlap."""
+    levels: list[list[Span]] = [[]]
+    around: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+        around = [other for other in around if other[1] > span[0]]
+        if len(around) == len(levels):
+            levels.append([])
+        levels[len(around)].append(span)
+        around.append(span)
+    return levels
