@@ -14,7 +14,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mtlspec.structs._arcs import prepared
+from mtlspec.structs.arcs import prepared
 
 
 @torch.no_grad()

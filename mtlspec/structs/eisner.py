@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from mtlspec.structs import _eisner_torch as vectorised
-from mtlspec.structs._arcs import prepared
+from mtlspec.structs.arcs import prepared
 
 
 @torch.no_grad()

@@ -74,18 +74,12 @@ class Tagging:
         return torch.arange(len(split))
 
     def encode(self, split: PreparedSplit) -> TagGold:
-        """Each distinct string is looked up once, through Arrow's dictionary encoding."""
-        import numpy as np
         import torch
 
         from mtlspec.model.taggers._tagger import UNKNOWN
 
-        column = split.column(self.layer).combine_chunks()
-        encoded = column.flatten().dictionary_encode()
-        place = {tag: i for i, tag in enumerate(self.tags)}
-        known = np.array([place.get(tag, UNKNOWN) for tag in encoded.dictionary.to_pylist()] + [UNKNOWN], np.int64)
-        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        return TagGold(torch.from_numpy(known[np.append(codes, -1)]), split.word_offsets)
+        codes = split.codes(self.layer, self.tags)
+        return TagGold(torch.cat([codes, torch.tensor([UNKNOWN])]), split.word_offsets)
 
     def loss(self, states: WordStates, batch: Batch, gold: TagGold) -> Tensor:
         import torch

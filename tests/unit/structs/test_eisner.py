@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mtlspec.structs import _eisner_numba as compiled
 from mtlspec.structs import _eisner_torch as vectorised
 from mtlspec.structs import arborescence, eisner
-from mtlspec.structs._arcs import is_single_rooted
+from mtlspec.structs.arcs import is_single_rooted
 from tests.unit.structs.trees import ANY, MANY_TIES, NEVER, Case, all_trees, cases, crosses, projective_trees, score
 
 BACKENDS = pytest.mark.parametrize("backend", [compiled, vectorised], ids=["compiled", "vectorised"])

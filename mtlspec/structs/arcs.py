@@ -1,4 +1,4 @@
-"""What both tree decoders do with arc scores before and after they look for a tree."""
+"""Dependency arcs: scores made ready for the tree decoders, and the test whether chosen heads are a tree already."""
 
 from __future__ import annotations
 
