@@ -40,9 +40,11 @@ class Batch:
     piece_mask: Tensor  # bool [B, S]: True where there is no padding
     word_of_piece: Tensor  # int64 [B, S]: word number, -1 on specials and padding
     word_mask: Tensor  # bool [B, W]
+    split: PreparedSplit | None = None  # the split of the rows, for tasks to which a part of its annotation is given
 
     def to(self, device: torch.device | str) -> Batch:
-        return Batch(*(getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__))
+        tensors = (self.rows, self.pieces, self.piece_mask, self.word_of_piece, self.word_mask)
+        return Batch(*(tensor.to(device, non_blocking=True) for tensor in tensors), split=self.split)
 
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:
@@ -59,7 +61,7 @@ def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:
     word_of_piece[inner] = split.piece_words[source].long()
     words = split.word_counts[rows].unsqueeze(1)
     word_mask = torch.arange(int(words.max())).unsqueeze(0) < words
-    return Batch(rows, pieces, place <= counts + 1, word_of_piece, word_mask)
+    return Batch(rows, pieces, place <= counts + 1, word_of_piece, word_mask, split)
 
 
 class BatchCursor:

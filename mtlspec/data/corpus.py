@@ -9,6 +9,7 @@ from typing import Any
 
 from mtlspec import kinds
 from mtlspec.data.escapes import unescape
+from mtlspec.data.files import split_files
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.cards import DataCard, FileGroup, Split
@@ -21,14 +22,14 @@ def read_split(card: DataCard, root: Path, split: Split, dropped: list[DataError
     With `on_invalid: drop` a malformed sentence is left out in all files and its defect is put into `dropped`.
     """
     count = 0
-    files = [root / group.paths[split] for group in card.files if split in group.paths]
-    if not files or len(files) < len(card.files):
+    if not all(group.entries(split) for group in card.files):
         raise DataError("E250", f"the card has no {split} file for every group", Place(card.name))
+    files = [[root / path for path in split_files(card, group, root, split)] for group in card.files]
     readers = [kinds.load(READERS, group.reader.type) for group in card.files]
-    streams = [r.blocks(g.reader, file) for r, g, file in zip(readers, card.files, files, strict=True)]
+    streams = [_blocks(r, g, paths) for r, g, paths in zip(readers, card.files, files, strict=True)]
     for blocks in zip_longest(*streams):
         if None in blocks:
-            raise _different_lengths(files, blocks, count)
+            raise _different_lengths([paths[-1] for paths in files], blocks, count)
         count += 1
         try:
             parts = [r.parse(g.reader, block) for r, g, block in zip(readers, card.files, blocks, strict=True)]
@@ -39,7 +40,13 @@ def read_split(card: DataCard, root: Path, split: Split, dropped: list[DataError
             if dropped is not None:
                 dropped.append(defect)
     if not count:
-        raise DataError("E251", "the file has no sentences", files[0])
+        raise DataError("E251", f"the {split} files have no sentences", files[0][0])
+
+
+def _blocks(reader: Any, group: FileGroup, paths: list[Path]) -> Iterator[Any]:
+    """The sentences of several files as one stream."""
+    for path in paths:
+        yield from reader.blocks(group.reader, path)
 
 
 def _merge(groups: tuple[FileGroup, ...], parts: list[Sentence]) -> Sentence:
@@ -52,7 +59,7 @@ def _merge(groups: tuple[FileGroup, ...], parts: list[Sentence]) -> Sentence:
             if column not in part.layers:
                 raise DataError("E252", f"the sentence has no '{column}' for layer '{layer}'", Place(*part.place))
             layers[layer] = part.layers[column]
-    return Sentence(first.id, first.words, layers, first.place, first.comments)
+    return Sentence(first.id, first.words, layers, first.place, first.comments, first.between)
 
 
 def _compare(one: Sentence, other: Sentence) -> None:
@@ -65,5 +72,6 @@ def _compare(one: Sentence, other: Sentence) -> None:
 
 def _different_lengths(files: list[Path], blocks: tuple[Any, ...], count: int) -> DataError:
     short = files[blocks.index(None)]
-    long, block = next((file, block) for file, block in zip(files, blocks, strict=True) if block is not None)
-    return DataError("E254", f"one more sentence than {short} ({count}) has", Place(str(long), block.first))
+    block = next(block for block in blocks if block is not None)
+    message = f"one more sentence than the {count} that end with {short}"
+    return DataError("E254", message, block.place(), "aligned files must agree")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer
 from mtlspec.spec.families import LayerKind
+
+CHAIN = " "  # joins the labels of a unary chain; no reader gives a label with a blank in it
 
 
 def kind_of(layer: Layer) -> LayerKind | None:
@@ -20,12 +23,20 @@ def kind_of(layer: Layer) -> LayerKind | None:
 
 
 def labels(layer: Layer) -> Iterable[str]:
-    """What a task of this layer predicts: tags, relations, constituent labels or roles."""
+    """What people count: tags, relations, constituent labels or roles."""
     if isinstance(layer, DepTree):
         return layer.rels
     if isinstance(layer, ConTree):
         return (label for _, _, label in layer.spans)
     return _tags_or_roles(layer)
+
+
+def targets(layer: Layer) -> Iterable[str]:
+    """What a decoder of this layer chooses from: labels; of a phrase-structure tree, unary chains such as `S VP`."""
+    if isinstance(layer, ConTree):
+        chains = groupby(layer.spans, key=lambda span: span[:2])
+        return (CHAIN.join(label for _, _, label in chain) for _, chain in chains)
+    return labels(layer)
 
 
 def crossing_arcs(tree: DepTree) -> Iterable[int]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from mtlspec.data.files import card_files
 from mtlspec.errors import DataError, MtlspecError, Problems
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
@@ -38,13 +39,17 @@ def resolve_root(card: DataCard, project: Project) -> Path:
 
 def locked(card: DataCard, root: Path) -> dict[str, str]:
     """Path -> sha256 of every file of a card, as they are now."""
-    return {path: _digest(card, root, path) for path in card.paths}
+    return {path: _digest(card, root, path) for path in card_files(card, root)}
 
 
 def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
-    """Every file is there and has its recorded digest; all that do not are named at once."""
+    """Every file is there and has its recorded digest; all that do not are named at once.
+
+    A recorded file that is gone is one of them: a pattern would no longer find it.
+    """
     problems: list[MtlspecError] = []
-    for path in card.paths:
+    gone = (path for path in card.sha256 if not (root / path).is_file())
+    for path in sorted({*card_files(card, root), *gone}):
         try:
             _check_pin(card, root, path, card_file)
         except DataError as problem:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from mtlspec.data import layers
-from mtlspec.data.labels import kind_of, labels
+from mtlspec.data.labels import kind_of, targets
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError, Place
@@ -116,7 +116,7 @@ def _layer(sentence: Sentence, name: str) -> Any:
 def _counting(sentences: Iterable[Sentence], counts: Mapping[str, Counter[str]]) -> Iterator[Sentence]:
     for sentence in sentences:
         for name, counter in counts.items():
-            counter.update(labels(_layer(sentence, name)))
+            counter.update(targets(_layer(sentence, name)))
         yield sentence
 
 

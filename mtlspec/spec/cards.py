@@ -23,12 +23,26 @@ Split = Literal["train", "dev", "test"]
 Name = Annotated[str, Field(pattern=NAME)]
 
 
+def is_pattern(path: str) -> bool:
+    """Whether an entry of `paths` stands for all files that match it."""
+    return any(sign in path for sign in "*?[")
+
+
 class FileGroup(Frozen):
     """Files of one format that carry some layers of every split."""
 
     reader: Annotated[ReaderOptions, OneOf(READERS)] = Field(description="The format of the files.")
-    paths: dict[Split, str] = Field(description="File of each split, relative to the card's root.")
+    paths: dict[Split, str | Sequence_[str]] = Field(
+        description="Files of each split, relative to the card's root: a file, a folder (all files below it), "
+        "a pattern such as `train/**/*.gold_conll`, or a list of them. Files of a folder or pattern are read in "
+        "sorted order."
+    )
     layers: dict[Name, str] = Field(description="Layer name -> column of the format.")
+
+    def entries(self, split: Split) -> tuple[str, ...]:
+        """What the card names as the files of a split."""
+        named = self.paths.get(split, ())
+        return (named,) if isinstance(named, str) else named
 
 
 class DataCard(Frozen):
@@ -70,7 +84,8 @@ class DataCard(Frozen):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(sorted({path for group in self.files for path in group.paths.values()}))
+        """What the card names as files, folders and patterns; `mtlspec.data.files` finds what they stand for."""
+        return tuple(sorted({path for group in self.files for split in group.paths for path in group.entries(split)}))
 
 
 class EncoderCard(Frozen):

@@ -32,13 +32,14 @@ def check_card(card: DataCard, node: Node) -> Iterator[SpecError]:
 
 def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:
     for split in get_args(Split):
-        if split not in group.paths:
+        if not group.entries(split):
             yield SpecError("E143", f"the split '{split}' has no file", node.near(("paths",)).place)
-    for split, path in group.paths.items():
-        if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
-            place = node.near(("paths", split)).place
-            hint = "write it relative to the card's root, with `/`, without `..`"
-            yield SpecError("E144", f"'{shorten(path)}' is not a path below the card's root", place, hint)
+    for named in group.paths:
+        for index, path in enumerate(group.entries(named)):
+            if not _is_below(path):
+                place = node.near(("paths", named, index)).place
+                hint = "write it relative to the card's root, with `/`, without `..`"
+                yield SpecError("E144", f"'{shorten(path)}' is not a path below the card's root", place, hint)
     if not group.layers:
         yield SpecError("E145", "these files give no layer", node.near(("layers",)).place)
     for layer, column in group.layers.items():
@@ -46,3 +47,9 @@ def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:
             place = node.near(("layers", layer)).place
             message = f"the format '{group.reader.type}' has no column '{shorten(column)}'"
             yield SpecError("E146", message, place, did_you_mean(column, group.reader.column_names()))
+
+
+def _is_below(path: str) -> bool:
+    """Whether a path cannot leave the folder it is relative to."""
+    parts = PurePosixPath(path)
+    return bool(path) and not parts.is_absolute() and ".." not in parts.parts and "\\" not in path and "\0" not in path

@@ -77,7 +77,7 @@ def test_a_missing_sentence_is_found(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         list(read_split(card(), tmp_path, "train"))
     assert (caught.value.code, caught.value.place.line) == ("E254", 4)  # type: ignore[union-attr]
-    assert f"one more sentence than {tmp_path}/train.trees (1) has" in str(caught.value)
+    assert f"one more sentence than the 1 that end with {tmp_path}/train.trees" in str(caught.value)
 
 
 def test_bad_sentences_are_dropped_from_all_files_and_counted(tmp_path: Path) -> None:
