@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mtlspec.data.batching import Batch, Specials, collate, sequential
 from mtlspec.data.prepared import PreparedSplit
@@ -48,7 +48,8 @@ def head_importance(
     """
     sums = torch.zeros(len(tasks), *sharing.encoder.heads.shape, dtype=torch.float64)
     sentences = torch.zeros(len(tasks), 1, 1, dtype=torch.float64)
-    with _at_rest(sharing, tasks), torch.enable_grad():
+    # By token, the contexts themselves are differentiated: those of the first layer depend on nothing but parameters.
+    with _at_rest(sharing, tasks, into_parameters=token_abs), torch.enable_grad():
         for batch, golds in batches:
             present = [number for number, gold in enumerate(golds) if gold is not None]
             groups = [present] if sharing.task_free else [[number] for number in present]
@@ -183,19 +184,21 @@ def _each_alone(batch: Batch) -> Iterator[Batch]:
 
 
 @contextmanager
-def _at_rest(sharing: Sharing, tasks: Sequence[Task]) -> Iterator[None]:
-    """Evaluation mode without gradients of parameters; afterwards everything is as it was."""
+def _at_rest(sharing: Sharing, tasks: Sequence[Task], *, into_parameters: bool = False) -> Iterator[None]:
+    """Evaluation mode, with gradients that reach the encoder's parameters or stop before all parameters.
+
+    Afterwards everything is as it was.
+    """
     roots = [sharing.encoder, sharing.module, *(task.module for task in tasks)]
     modes = [(module, module.training) for root in roots for module in root.modules()]
-    trained: list[nn.Parameter] = [p for root in roots for p in root.parameters() if p.requires_grad]
+    trained = [(parameter, parameter.requires_grad) for root in roots for parameter in root.parameters()]
     try:
         for root in roots:
             root.eval()
-        for parameter in trained:
-            parameter.requires_grad_(False)
+            root.requires_grad_(into_parameters and root is sharing.encoder)
         yield
     finally:
         for module, mode in modes:
             module.training = mode
-        for parameter in trained:
-            parameter.requires_grad_(True)
+        for parameter, was in trained:
+            parameter.requires_grad_(was)
