@@ -1,0 +1,74 @@
+"""The specs and cards of this project: correct, and planned without any data at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mtlspec.data.pins import resolve_root
+from mtlspec.errors import DataError
+from mtlspec.io.project import Project
+from mtlspec.plan.build import build_plan
+from mtlspec.spec.load import load_data_card, load_encoder_card, load_spec
+
+ROOT = Path(__file__).parents[3]
+SPECS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "specs").rglob("*.yaml"))
+DATA_CARDS = sorted(path.stem for path in (ROOT / "registry/data").glob("*.yaml"))
+ENCODER_CARDS = sorted(path.stem for path in (ROOT / "registry/encoders").glob("*.yaml"))
+VARIABLES = ("MTLSPEC_DATA", "ONTONOTES")
+
+
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_spec_is_correct_and_planned_without_its_data(spec: str) -> None:
+    project = Project(ROOT)
+    plans = [build_plan(load_spec(ROOT / spec, project)) for _ in range(2)]
+    assert plans[0].model_dump_json() == plans[1].model_dump_json()
+    assert plans[0].stages[-1].kind == "report"
+    assert load_spec(ROOT / spec, project).spec.name == Path(spec).stem
+
+
+@pytest.mark.parametrize("name", DATA_CARDS)
+def test_a_data_card_is_correct(name: str) -> None:
+    card = load_data_card(name, Project(ROOT))
+    assert card.licence and card.source and card.title
+    assert all(card.layer_kinds.get(layer) for group in card.files for layer in group.layers)
+
+
+@pytest.mark.parametrize("name", sorted(set(DATA_CARDS) - {"ontonotes5"}))
+def test_every_file_of_a_card_is_pinned(name: str) -> None:
+    card = load_data_card(name, Project(ROOT))
+    assert set(card.sha256) == set(card.paths)
+
+
+def test_the_licensed_corpus_is_pinned_by_who_has_it() -> None:
+    card = load_data_card("ontonotes5", Project(ROOT))
+    assert not card.sha256 and all("**" in path for path in card.paths)
+
+
+@pytest.mark.parametrize("name", ENCODER_CARDS)
+def test_an_encoder_card_is_correct(name: str) -> None:
+    assert load_encoder_card(name, Project(ROOT)).licence
+
+
+def test_an_unset_variable_is_one_clear_line() -> None:
+    project = Project(ROOT)
+    with pytest.raises(DataError) as caught:
+        resolve_root(load_data_card("ewt5", project), project)
+    assert str(caught.value) == (
+        "error E261: the root of 'ewt5' is $MTLSPEC_DATA/ewt5/small, but MTLSPEC_DATA is not set; "
+        "set MTLSPEC_DATA to the folder of the data"
+    )
+
+
+def test_an_override_moves_the_data_and_keeps_their_pins(tmp_path: Path) -> None:
+    project = Project(ROOT)
+    loaded = load_spec(ROOT / "specs/ewt5_minilm.yaml", project, [f"data.root={tmp_path}"])
+    assert resolve_root(loaded.data, project) == tmp_path
+    assert loaded.data.sha256 == load_data_card("ewt5", project).sha256
