@@ -23,6 +23,7 @@ TAGGING = {"type": "tagging", "layer": "ner"}
 EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy data
     "biaffine_dep": {"layer": "dep"},
     "biaffine_ner": {"layer": "ner"},
+    "crf_con": {"layer": "con"},
     "span_srl": {"layer": "srl"},
     "tagging": {"layer": "ner"},
 }

@@ -1,0 +1,158 @@
+"""Constituency parsing in two stages: a tree CRF over unlabelled binary spans, then a label for each span."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import Field
+
+from mtlspec.spec.families import LayerKind, TaskOptions
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mtlspec.data.batching import Batch
+    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.data.sentence import ConTree
+    from mtlspec.metrics.metric import Metric
+    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.task import Task
+    from mtlspec.model.tasks._phrase_labels import TreeGold
+
+
+class Options(TaskOptions):
+    reads: ClassVar[frozenset[LayerKind]] = frozenset({"con"})
+    type: Literal["crf_con"]
+    mlp_span: Annotated[int, Field(ge=1)] = Field(default=500, description="Width of the vectors that spans score.")
+    mlp_label: Annotated[int, Field(ge=1)] = Field(default=100, description="Width of the vectors that labels score.")
+    dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.33, description="On those vectors; the same features of all words of a sentence are dropped."
+    )
+    slope: Annotated[float, Field(ge=0, lt=1)] = Field(default=0.1, description="Of the leaky rectifier below zero.")
+    decode: Literal["mbr", "best"] = Field(
+        default="mbr", description="The tree with the most expected right spans (`mbr`), or the most probable one."
+    )
+
+    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
+        return CrfConstituency(name, self, labels, width)
+
+
+class CrfConstituency:
+    """Trees are learnt left-binarised, without their root, a unary chain as one label, and given back as they were.
+
+    `labels` are the chains of the training trees; a chain that training never saw costs nothing and is never predicted.
+    Predicted trees have no pre-terminals; the file of predictions shows those of the data.
+    """
+
+    extension = "trees"
+
+    def __init__(self, name: str, options: Options, labels: Mapping[str, int], width: int) -> None:
+        from mtlspec.metrics.brackets import BracketF1
+        from mtlspec.model.tasks._fencepost_scorer import FencepostScorer
+        from mtlspec.model.tasks._phrase_labels import PhraseLabels
+
+        self.name = name
+        self.layer = options.layer
+        self.metric: Metric = BracketF1()
+        self.phrases = PhraseLabels(labels)
+        self._options, self._labels = options, dict(labels)
+        self.module = FencepostScorer(
+            width, options.mlp_span, options.mlp_label, len(self.phrases), options.dropout, options.slope
+        )
+
+    def rows(self, split: PreparedSplit) -> Tensor:
+        import torch
+
+        return torch.arange(len(split))
+
+    def encode(self, split: PreparedSplit) -> TreeGold:
+        return self.phrases.encode(split, self.layer)
+
+    def loss(self, states: WordStates, batch: Batch, gold: TreeGold) -> Tensor:
+        """(log Z - score of the gold tree) per word, plus the mean cross-entropy of the labels of its spans."""
+        import torch
+        from torch.nn import functional
+
+        from mtlspec.model.tasks._phrase_labels import UNKNOWN
+        from mtlspec.structs import tree_crf
+
+        rows, device = batch.rows.cpu(), batch.word_mask.device
+        lengths = gold.lengths[rows]
+        sizes = gold.offsets[rows + 1] - gold.offsets[rows]
+        shift = gold.offsets[rows] - (sizes.cumsum(0) - sizes)
+        place = torch.arange(int(sizes.sum())) + shift.repeat_interleave(sizes)
+        cells = _cells(gold.spans[place], sizes, batch.word_mask.shape[1] + 1).to(device)
+        labels = gold.labels[place].to(device)
+
+        posts = self._posts(states, lengths.to(device))
+        scores = self.module.spans(posts)
+        tree = torch.zeros(scores.shape, dtype=torch.bool, device=device)
+        tree.view(-1).index_fill_(0, cells, True)
+        structure = tree_crf.nll(scores, lengths.to(device), tree).sum() / int(lengths.sum())
+        naming = functional.cross_entropy(
+            self.module.labels(posts, cells), labels, reduction="sum", ignore_index=UNKNOWN
+        )
+        return structure + naming / (labels != UNKNOWN).sum().clamp(min=1)
+
+    def decode(self, states: WordStates, batch: Batch) -> list[ConTree]:
+        from mtlspec.structs import cky, tree_crf
+
+        lengths = batch.word_mask.sum(1)
+        posts = self._posts(states, lengths)
+        scores = self.module.spans(posts)
+        if self._options.decode == "mbr":
+            scores = tree_crf.marginals(scores, lengths)
+        spans, _ = cky.best_trees(scores, lengths)
+        sizes = 2 * lengths - 1
+        found = self.module.labels(posts, _cells(spans, sizes, posts.shape[1]))
+        classes = found.argmax(1)
+        if self.phrases.root is None:  # nothing else would hold the sentence together
+            tops = sizes.cumsum(0) - sizes
+            classes[tops] = found[tops, : self.phrases.chains].argmax(1)
+        return self._trees(spans, classes, sizes)
+
+    def _posts(self, states: WordStates, lengths: Tensor) -> Tensor:
+        from mtlspec.model.tasks._fencepost_scorer import fenceposts
+
+        return fenceposts(states.words, states.cls, states.sep, lengths)
+
+    def _trees(self, spans: Tensor, classes: Tensor, sizes: Tensor) -> list[ConTree]:
+        """Binary trees end to end, outer and left spans first, as trees of phrases."""
+        from itertools import islice
+
+        from mtlspec.data.sentence import ConTree
+
+        written, root = self.phrases.written, self.phrases.root
+        nodes = iter(zip(*spans.T.tolist(), classes.tolist(), strict=True))
+        trees = []
+        for size in sizes.tolist():
+            phrases = [(i, j, label) for i, j, number in islice(nodes, size) for label in written[number]]
+            top = [] if root is None else [(0, (size + 1) // 2, root)]
+            trees.append(ConTree((*top, *phrases), ()))
+        return trees
+
+    def gold_values(self, split: PreparedSplit) -> Sequence[ConTree]:
+        return cast("list[ConTree]", split.values(self.layer))
+
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[ConTree], path: Path) -> None:
+        """One bracketed tree a line, with the pre-terminals of the data."""
+        from mtlspec.data.samples import bracketed
+        from mtlspec.data.sentence import ConTree
+        from mtlspec.io.write import write_text
+
+        pos = split.strings(f"{self.layer}.pos")
+        trees = (ConTree(tree.spans, tuple(tags)) for tree, tags in zip(predictions, pos, strict=True))
+        write_text(path, "".join(bracketed(split.words(i), tree) + "\n" for i, tree in enumerate(trees)))
+
+    def describe(self) -> dict[str, Any]:
+        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
+
+
+def _cells(spans: Tensor, sizes: Tensor, posts: int) -> Tensor:
+    """Places int64 [M], in a flattened [B, F, F], of spans int64 [M, 2]; sizes int64 [B] of the sentences."""
+    import torch
+
+    sentence = torch.arange(len(sizes), device=sizes.device).repeat_interleave(sizes)
+    return (sentence * posts + spans[:, 0]) * posts + spans[:, 1]
