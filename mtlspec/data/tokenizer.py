@@ -86,7 +86,14 @@ def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
         found = next((i for text in (*texts, *usual) if (i := tokenizer.token_to_id(text)) is not None), None)
         if found is None and role == "mask":
             found = ids["unk"]  # encoders without a mask token
+        if found is None and role == "pad":
+            found = ids["sep"]  # GPT-2: any id will do, since padding is masked
         if found is None:
-            raise EncoderError("E382", f"the tokenizer has no {keys[0]}", directory / "tokenizer_config.json")
+            raise EncoderError(
+                "E382",
+                f"the tokenizer has no {keys[0]}",
+                directory / "tokenizer_config.json",
+                f"name a token of its vocabulary there as {' or '.join(keys)}",
+            )
         ids[role] = found
     return Specials(**ids)

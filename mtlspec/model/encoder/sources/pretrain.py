@@ -102,13 +102,11 @@ def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict
     return tokenizer, texts
 
 
-def _build(options: Options, vocabulary: int, pad: int) -> Any:
-    """Fresh weights; positions start as sinusoids, which lowers the loss of short runs slightly (about 0.05 nats)."""
-    from transformers import BertConfig, BertForMaskedLM
+def shape(options: Options, vocabulary: int, pad: int) -> Any:
+    """The transformers config of the encoder while it is pre-trained."""
+    from transformers import BertConfig
 
-    from mtlspec.model.encoder.pretraining import sinusoids
-
-    config = BertConfig(
+    return BertConfig(
         vocab_size=vocabulary,
         hidden_size=options.width,
         num_hidden_layers=options.layers,
@@ -119,7 +117,15 @@ def _build(options: Options, vocabulary: int, pad: int) -> Any:
         attention_probs_dropout_prob=0.0,
         pad_token_id=pad,
     )
-    model = BertForMaskedLM(config)
+
+
+def _build(options: Options, vocabulary: int, pad: int) -> Any:
+    """Fresh weights; positions start as sinusoids, which lowers the loss of short runs slightly (about 0.05 nats)."""
+    from transformers import BertForMaskedLM
+
+    from mtlspec.model.encoder.pretraining import sinusoids
+
+    model = BertForMaskedLM(shape(options, vocabulary, pad))
     positions = model.bert.embeddings.position_embeddings.weight.data
     positions.copy_(sinusoids(*positions.shape) * POSITION_SCALE)
     return model
