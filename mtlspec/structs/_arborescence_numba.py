@@ -19,11 +19,37 @@ Array = npt.NDArray[Any]
 
 
 @compiled
+def _greedy(scores: Array, size: int, heads: Array) -> bool:
+    """Each word's first best head into heads [N]; whether these are a tree with one root, and so the best one."""
+    roots = 0
+    for d in range(1, size + 1):
+        head, best = -1, -np.inf
+        for h in range(size + 1):
+            if scores[d, h] > best and h != d and scores[d, h] < np.inf:
+                head, best = h, scores[d, h]
+        if head < 0:
+            return False
+        heads[d - 1] = head
+        roots += head == 0
+    if roots != 1:
+        return False
+    seen = np.zeros(size + 1, np.int64)  # by the climb that started from which word
+    for start in range(1, size + 1):
+        node = start
+        while node and not seen[node]:
+            seen[node] = start
+            node = heads[node - 1]
+        if node and seen[node] == start:
+            return False
+    return True
+
+
+@compiled
 def _weigh(scores: Array, size: int, rank: Array, value: Array, into: Array) -> None:
     """Arcs as pairs: an integer that counts ROOT's arcs and, worth less than these, forbidden ones; and the score."""
     for d in range(1, size + 1):
         for h in range(size + 1):
-            possible = scores[d, h] > -np.inf
+            possible = np.isfinite(scores[d, h])
             rank[d, h] = (0 if possible else -1) - (size + 1 if h == 0 else 0)
             value[d, h] = scores[d, h] if possible else 0.0
             into[d, h] = d
@@ -32,16 +58,11 @@ def _weigh(scores: Array, size: int, rank: Array, value: Array, into: Array) -> 
 @compiled
 def _best_head(row: int, node: int, size: int, top: Array, rank: Array, value: Array) -> int:
     """The first of the best heads outside the node."""
-    best = -1
+    best, best_rank, best_value = -1, -(2**62), 0.0
     for h in range(size + 1):
-        if top[h] == node:
-            continue
-        if (
-            best < 0
-            or rank[row, h] > rank[row, best]
-            or (rank[row, h] == rank[row, best] and value[row, h] > value[row, best])
-        ):
-            best = h
+        r, v = rank[row, h], value[row, h]
+        if top[h] != node and (r > best_rank or (r == best_rank and v > best_value)):
+            best, best_rank, best_value = h, r, v
     return best
 
 
@@ -100,13 +121,15 @@ def _grow(size: int, rank: Array, value: Array, into: Array, source: Array, entr
 @on_tensors
 @compiled
 def best_trees(scores: Array, lengths: Array) -> Array:
-    """scores float64 [B, N + 1, N + 1], dependent x head; lengths int64 [B] -> heads int64 [B, N]."""
+    """scores [B, N + 1, N + 1], dependent x head; lengths int64 [B] -> heads int64 [B, N]."""
     rows, words = scores.shape[0], scores.shape[1] - 1
     heads = np.zeros((rows, words), np.int64)
     rank, value = np.empty((words + 1, words + 1), np.int64), np.empty((words + 1, words + 1))
     into = np.empty((words + 1, words + 1), np.int64)
     for b in range(rows):
         size = lengths[b]
+        if _greedy(scores[b], size, heads[b]):
+            continue
         _weigh(scores[b], size, rank, value, into)
         source, entry = np.empty(2 * size + 1, np.int64), np.empty(2 * size + 1, np.int64)
         around = np.zeros(2 * size + 1, np.int64)

@@ -19,6 +19,14 @@ Array = npt.NDArray[Any]
 
 
 @compiled
+def _copy(scores: Array, size: int, table: Array) -> None:
+    """One sentence's scores in double precision, -inf for all that is not finite."""
+    for d in range(1, size + 1):
+        for h in range(size + 1):
+            table[d, h] = scores[d, h] if np.isfinite(scores[d, h]) else -np.inf
+
+
+@compiled
 def _fill(scores: Array, size: int, closed: Array, open_: Array) -> None:
     """Charts of one sentence from its scores [n + 1, n + 1], widths ascending."""
     for i in range(size):
@@ -79,17 +87,19 @@ def _root(scores: Array, size: int, closed: Array) -> int:
 @on_tensors
 @compiled
 def best_trees(scores: Array, lengths: Array) -> Array:
-    """scores float64 [B, N + 1, N + 1], dependent x head; lengths int64 [B] -> heads int64 [B, N]."""
+    """scores [B, N + 1, N + 1], dependent x head; lengths int64 [B] -> heads int64 [B, N]."""
     rows, words = scores.shape[0], scores.shape[1] - 1
     heads = np.zeros((rows, words), np.int64)
+    table = np.empty((words + 1, words + 1))
     closed, open_ = np.empty((words, words)), np.empty((words, words))
     todo = np.empty((2 * words + 2, 2), np.int64)  # closed spans still to be taken apart: (head, end)
     for b in range(rows):
         size = lengths[b]
         if size == 0:
             continue
-        _fill(scores[b], size, closed, open_)
-        root = _root(scores[b], size, closed)
+        _copy(scores[b], size, table)
+        _fill(table, size, closed, open_)
+        root = _root(table, size, closed)
         todo[0, 0], todo[0, 1] = root, 0
         todo[1, 0], todo[1, 1] = root, size - 1
         count = 2

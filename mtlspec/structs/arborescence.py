@@ -14,7 +14,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mtlspec.structs.arcs import prepared
+from mtlspec.structs.arcs import checked
 
 
 @torch.no_grad()
@@ -26,5 +26,5 @@ def best_trees(scores: Tensor, lengths: Tensor) -> Tensor:
     """
     from mtlspec.structs import _arborescence_numba
 
-    found: Tensor = _arborescence_numba.best_trees(*prepared(scores.cpu(), lengths.cpu()))
+    found: Tensor = _arborescence_numba.best_trees(*checked(scores.cpu(), lengths.cpu()))
     return found.to(scores.device)

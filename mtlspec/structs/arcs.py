@@ -1,23 +1,20 @@
-"""Dependency arcs: scores made ready for the tree decoders, and the test whether chosen heads are a tree already."""
+"""Dependency arcs: what the tree decoders expect, and the test whether chosen heads are a tree already."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-NEVER = float("-inf")
 
-
-def prepared(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """A copy of the scores in double precision, where the device has it, with -inf for all that is not finite."""
+def checked(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores [B, N + 1, N + 1] without gradient, in single precision at least, and lengths int64 [B], if they fit."""
     rows, dependents, heads = scores.shape
     if dependents != heads or lengths.shape != (rows,):
         raise ValueError(f"arc scores {tuple(scores.shape)} and lengths {tuple(lengths.shape)} do not fit together")
     if scores.device.type == "cpu" and rows and not 0 <= int(lengths.min()) <= int(lengths.max()) < dependents:
         raise ValueError(f"lengths {int(lengths.min())} to {int(lengths.max())} with {dependents - 1} words")
-    wide = torch.float32 if scores.device.type == "mps" else torch.float64
-    copy = scores.detach().to(wide, copy=True)
-    return copy.masked_fill_(~copy.isfinite(), NEVER), lengths.to(torch.int64)
+    wide = scores.dtype if scores.dtype == torch.float64 else torch.float32
+    return scores.detach().to(wide), lengths.to(torch.int64)
 
 
 def is_single_rooted(heads: Tensor, mask: Tensor) -> Tensor:

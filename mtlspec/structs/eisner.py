@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from mtlspec.structs import _eisner_torch as vectorised
-from mtlspec.structs.arcs import prepared
+from mtlspec.structs.arcs import checked
 
 
 @torch.no_grad()
@@ -24,7 +24,7 @@ def best_trees(scores: Tensor, lengths: Tensor) -> Tensor:
     Words are first parsed without ROOT, then ROOT takes the one child that makes the sum greatest: this is exact.
     Of equal trees the first root wins, then the leftmost split of each span, from the widest span down.
     """
-    found: Tensor = _backend(scores).best_trees(*prepared(scores, lengths))
+    found: Tensor = _backend(scores).best_trees(*checked(scores, lengths))
     return found
 
 
