@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions, LayerKind
+from mtlspec.spec.families import AnalysisOptions
 
 Protocol = Literal["held_out", "released"]
 
@@ -18,7 +17,6 @@ class ProbeOptions(AnalysisOptions):
     needs: ClassVar[tuple[Any, ...]] = ("prepare", "train")
     measures: ClassVar[bool] = True
     measures_encoder: ClassVar[bool] = True
-    layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}
     baseline: str = Field(
         default="stl", description="The model group whose single-task models the others are compared with."
     )

@@ -15,6 +15,7 @@ from mtlspec.spec.expand import ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions
 from mtlspec.spec.load import LoadedSpec
 from mtlspec.spec.models import BatchLimits, ExperimentSpec
+from mtlspec.spec.packs import load_pack
 
 
 @dataclass
@@ -208,4 +209,6 @@ def _add_report(
         inputs[row["stage"]] = row["stage"]
     inputs.update({stage: stage for stage in analyses.values()})
     params = {**_resolved(loaded), "models": models, "analyses": analyses}
+    if loaded.spec.compare_to is not None:
+        params["published"] = _dump(load_pack(loaded.spec.compare_to))
     builder.add("report", "report", params, inputs)

@@ -14,6 +14,7 @@ from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.check_models import check_model_tasks, check_models
+from mtlspec.spec.check_published import check_pack, check_read_layers
 from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
@@ -33,6 +34,8 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     yield from check_models(node, groups, tuple(tasks))
     for analysis in node.children("analyses").values() if models else ():
         yield from _check_analysis(analysis, tuple(models))
+        yield from check_read_layers(analysis, card)
+    yield from check_pack(node)
     yield from _check_reads(node)
     yield from _check_seeds(node)
     yield from _check_precision(node)

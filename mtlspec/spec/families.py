@@ -6,7 +6,7 @@ layer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
@@ -93,6 +93,7 @@ class AnalysisOptions(Options):
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("evaluate",)
     measures: ClassVar[bool] = False  # True: the kind has a function `measure`; `needs` are then its inputs
     measures_encoder: ClassVar[bool] = False  # True: the pre-trained encoder is measured too
+    layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}  # options that name a layer of the data -> its kind
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
 
     def reads(self) -> tuple[str, ...]:

@@ -165,5 +165,8 @@ class ExperimentSpec(Frozen):
     analyses: dict[Name, Annotated[AnalysisOptions, OneOf(ANALYSES)]] = Field(
         default_factory=dict, description="Tables and figures to make of the trained models."
     )
+    compare_to: str | None = Field(
+        default=None, description="A paper pack (`stem_cell/bert`); the report sets its figures beside ours."
+    )
     run: RunOptions = Field(default=RunOptions(), description="The machine side of a run.")
     tracking: TrackingOptions = Field(default=TrackingOptions(), description="What is mirrored to MLflow.")

@@ -45,14 +45,8 @@ def pack_names() -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.yaml")))
 
 
-def unknown_pack(name: str) -> tuple[str, str | None]:
-    """Message and hint for a name that no pack has."""
-    return f"there is no paper pack '{shorten(name)}'", did_you_mean(name, pack_names())
-
-
 def load_pack(name: str) -> Pack:
     if name not in pack_names():
-        message, hint = unknown_pack(name)
-        raise SpecError("E170", message, None, hint)
+        raise SpecError("E171", f"there is no paper pack '{shorten(name)}'", None, did_you_mean(name, pack_names()))
     path = FOLDER / f"{name}.yaml"
     return Pack.model_validate(read_yaml(path, f"packs/{name}.yaml").plain())
