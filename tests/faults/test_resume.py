@@ -33,6 +33,7 @@ RUNS: dict[str, dict[str, Any]] = {
         "plateau": {"factor": 0.5, "patience": 1},
         **LIMITS,
     },
+    "joint": {"tasks": ("pos", "names"), "epochs": 2, "batching": "joint", **LIMITS},
     "annealed": {
         "tasks": ("pos", "names"),
         "epochs": 2,

@@ -21,6 +21,14 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("seeds: [1, 2]", "seedz: [1, 2]"),
         ["12:1: error E130: unknown key 'seedz'; did you mean 'seeds'?"],
     ),
+    "start from a group that is not above": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stll}"),
+        ["15:43: error E181: there is no model group 'stll' above 'mtl' to start from; did you mean 'stl'?"],
+    ),
+    "start from a group without such a model": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stl}"),
+        ["15:43: error E182: 'stl' has no model of pos + lem for 'mtl' to start from"],
+    ),
     "missing key": (
         ("data: corpus\n", ""),
         [

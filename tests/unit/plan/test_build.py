@@ -1,0 +1,56 @@
+"""From a spec to stages: what each one reads, and which sources its code fingerprint covers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mtlspec.plan.build import build_plan
+from mtlspec.plan.types import Plan
+from mtlspec.spec.load import load_spec
+from tests.unit.spec.small_project import SPEC, make_project
+
+
+def _plan(root: Path, text: str) -> Plan:
+    project = make_project(root)
+    path = root / "specs" / "study.yaml"
+    path.write_text(text)
+    return build_plan(load_spec(path, project))
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Plan:
+    again = "  again: {tasks: each, sharing: hard, start: stl, sweep: {train.lr.encoder: [1e-5, 1e-4]}}\nanalyses:"
+    return _plan(tmp_path, SPEC.replace("analyses:", again))
+
+
+def test_a_group_starts_from_the_model_of_the_same_tasks_and_seed(started: Plan) -> None:
+    stages = {stage.name: stage for stage in started.stages if stage.kind == "train"}
+    found = {name: stage.inputs["start"] for name, stage in stages.items() if "start" in stage.inputs}
+    assert len(found) == 8  # two tasks, two rates, two seeds
+    assert found["train-again-pos-lr_encoder_1e-05-s2"] == "train-stl-pos-s2"
+    assert found["train-again-lem-lr_encoder_0_0001-s1"] == "train-stl-lem-s1"
+    names = [stage.name for stage in started.stages]
+    assert all(names.index(start) < names.index(name) for name, start in found.items())
+
+
+def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl]}\n")
+    measures = {stage.name: stage for stage in plan.stages if stage.kind == "measure"}
+    models = [f"stl-{task}-s{seed}" for task in ("pos", "lem") for seed in (1, 2)]
+    assert list(measures) == ["measure-heads-encoder", *(f"measure-heads-{model}" for model in models)]
+    first = measures["measure-heads-stl-pos-s1"]
+    assert first.inputs["train"] == "train-stl-pos-s1"
+    assert "train" not in measures["measure-heads-encoder"].inputs
+    analysis = plan.stage("analyse-heads")
+    assert set(analysis.inputs.values()) == set(measures)
+    assert [row["measure"] for row in analysis.params["models"]] == [f"measure-heads-{model}" for model in models]
+
+
+def test_a_measurement_depends_on_the_code_of_the_model_it_loads(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl]}\n")
+    files = {name: plan.unit(plan.stage(f"measure-heads-{name}").unit).files for name in ("stl-pos-s1", "stl-lem-s1")}
+    assert "model/taggers/crf.py" in files["stl-lem-s1"]
+    assert "model/taggers/crf.py" not in files["stl-pos-s1"]
+    assert all("analyses/attention_probe.py" in found for found in files.values())
