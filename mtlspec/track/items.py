@@ -91,7 +91,14 @@ def _seed_item(
     }
     if dataset is not None:
         tags["mtlspec.data.digest"] = dataset[1]
+    measured = [
+        stage.name
+        for stage in plan.stages
+        if stage.kind == "measure" and stage.inputs.get("train") == run.train and stage.name in done
+    ]
+    measurements = {name: done[name]["artifact"] for name in measured}
     content = [FORMAT, train["artifact"], evaluate["artifact"], train["scores"], evaluate["scores"], params, dict(tags)]
+    content += [measurements] if measurements else []
     limit = float(report_params(plan)["spec"]["tracking"]["checkpoint_limit_mb"])
     files, texts = _seed_artifacts(places, run, train["artifact"], limit)
     return Item(
@@ -104,9 +111,14 @@ def _seed_item(
         params=params,
         dataset=dataset,
         points=lambda: _seed_points(places, run, train, evaluate),
-        files=files,
+        files=(*files, *((places.artifact(name), _measurement_folder(name, run)) for name in measured)),
         texts=texts,
     )
+
+
+def _measurement_folder(stage: str, run: Seeded) -> str:
+    """`measure-heads-stl-pos-s1` of the model `stl-pos-s1` goes to `analyses/heads`."""
+    return "analyses/" + stage.removeprefix("measure-").removesuffix(f"-{run.train.removeprefix('train-')}")
 
 
 def _seed_artifacts(
