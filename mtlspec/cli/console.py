@@ -76,4 +76,4 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str 
 
 
 def _is_number(cell: str) -> bool:
-    return bool(cell) and cell.strip("+-±.%–0123456789e ") == ""
+    return bool(cell) and cell.strip("+-±.,%–0123456789e ") == ""

@@ -15,6 +15,7 @@ app = typer.Typer(help="Data cards: list, show, lock, count, look at sentences, 
 EXAMPLES = (
     "mtlspec data list",
     "mtlspec data stats english_mini",
+    "mtlspec data stats english_mini --layer dep",
     "mtlspec data sample english_mini --split dev -n 2",
     "mtlspec data lock english_mini",
     "mtlspec data page english_mini docs/english_mini.md",
@@ -83,24 +84,40 @@ def lock(card: Card) -> None:
 
 
 @app.command()
-def stats(card: Card, json_: Json = False) -> None:
-    """Sizes, lengths, labels and overlaps of the splits."""
-    from mtlspec.cli import console
+def stats(
+    card: Card,
+    layer: Annotated[str | None, typer.Option(help="All labels of this layer, and nothing else.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Card of an encoder, to count its sub-tokens.")] = None,
+    json_: Json = False,
+) -> None:
+    """Sizes, lengths, labels and overlaps of the splits, and what was left out."""
+    from mtlspec.cli import console, corpus
     from mtlspec.data.corpus import read_split
     from mtlspec.data.open import opened
-    from mtlspec.data.statistics import corpus_statistics, statistics_rows
+    from mtlspec.data.statistics import Statistics
+    from mtlspec.errors import DataError, did_you_mean
     from mtlspec.io.project import Project
     from mtlspec.spec.cards import Split
 
     project = Project.find()
     loaded = _card(card, project)
+    if layer is not None and layer not in loaded.layer_kinds:
+        hint = did_you_mean(layer, loaded.layer_kinds)
+        raise DataError("E290", f"the data card '{card}' has no layer '{layer}'", hint=hint)
+    tokenizer = corpus.tokenizer_of(encoder, project) if encoder is not None else None
+    statistics = Statistics()
+    dropped: dict[str, list[DataError]] = {split: [] for split in get_args(Split)}
     with opened(loaded, project) as root:
-        statistics = corpus_statistics({split: read_split(loaded, root, split) for split in get_args(Split)})
+        for split in get_args(Split):
+            for _ in statistics.watch(split, read_split(loaded, root, split, dropped[split])):
+                pass
+    result = statistics.result(tokenizer, dropped)
     if json_:
-        console.say_json(statistics)
-        return
-    for title, columns, rows in statistics_rows(statistics):
-        console.say_table(columns, rows, title)
+        console.say_json(result)
+    elif layer is not None:
+        corpus.say_labels(result, layer)
+    else:
+        corpus.say_corpus(loaded, result, dropped)
 
 
 @app.command()
@@ -162,15 +179,18 @@ def _card(name: str, project: Project) -> DataCard:
 
 
 def _summary(card: DataCard) -> dict[str, Any]:
-    pinned = sum(path in card.sha256 for path in card.paths)
+    from mtlspec.spec.cards import is_pattern
+
+    named = [path for path in card.paths if not is_pattern(path)]
+    pinned = sum(path in card.sha256 for path in named) if named else len(card.sha256)
     return {
         "name": card.name,
         "title": card.title,
         "licence": card.licence,
         "source": card.source,
         "layers": {name: str(kind) for name, kind in card.layer_kinds.items()},
-        "files": len(card.paths),
-        "locked": "yes" if pinned == len(card.paths) else f"{pinned} of {len(card.paths)}",
+        "files": len(card.sha256) or len(card.paths),
+        "locked": "yes" if pinned and pinned >= len(named) else f"{pinned} of {len(card.paths)}",
     }
 
 

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mtlspec.data.labels import crossing_arcs, labels
 from mtlspec.data.sentence import DepTree, Layer, Sentence
+from mtlspec.errors import DataError
 
-_WIDTH = 5  # words per bar of the length histogram
+if TYPE_CHECKING:
+    from mtlspec.data.tokenizer import WordTokenizer
+
+_BARS = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 10**9)  # longest sentence of each bar
+OVERVIEW = (
+    "sentences",
+    "dropped sentences",
+    "tokens",
+    "word types",
+    "shortest sentence",
+    "longest sentence",
+    "mean length",
+    "unseen words %",
+    "sub-tokens per word",
+    "words of several sub-tokens %",
+    "sub-tokens of the longest sentence",
+    "repeated sentences",
+)
+"""Figures of one number a split, in the order they are read."""
 
 
 class Statistics:
@@ -38,9 +58,17 @@ class Statistics:
         if isinstance(layer, DepTree):
             self._crossing.setdefault(name, Counter())[split] += sum(1 for _ in crossing_arcs(layer))
 
-    def result(self) -> dict[str, Any]:
+    def result(
+        self,
+        tokenizer: WordTokenizer | None = None,
+        dropped: Mapping[str, Sequence[DataError]] | None = None,
+    ) -> dict[str, Any]:
+        """With a tokenizer, its sub-tokens are counted too; `dropped` are the defects of sentences left out."""
         lengths = {split: self._lengths[split] for split in self._lengths}
+        counted = {"dropped sentences": {s: len(found) for s, found in dropped.items()}} if dropped is not None else {}
         return {
+            **counted,
+            **(self._pieces(tokenizer) if tokenizer is not None else {}),
             "sentences": {split: count.total() for split, count in lengths.items()},
             "tokens": {split: count.total() for split, count in self._words.items()},
             "word types": {split: len(count) for split, count in self._words.items()},
@@ -55,6 +83,18 @@ class Statistics:
             "labels": {name: _label_counts(by_split) for name, by_split in sorted(self._labels.items())},
             "labels only in dev or test": {name: self._new_labels(name) for name in sorted(self._labels)},
         }
+
+    def _pieces(self, tokenizer: WordTokenizer) -> dict[str, dict[str, float]]:
+        """What an encoder makes of the words."""
+        table = tokenizer.pieces(word for counts in self._words.values() for word in counts)
+        size = {word: len(table[word]) for counts in self._words.values() for word in counts}
+        found: dict[str, dict[str, float]] = {name: {} for name in OVERVIEW if "sub-token" in name}
+        per_word, several, longest = found.values()
+        for split, counts in self._words.items():
+            per_word[split] = round(sum(n * size[w] for w, n in counts.items()) / max(counts.total(), 1), 3)
+            several[split] = _percent(sum(n for w, n in counts.items() if size[w] > 1), counts.total())
+            longest[split] = max((sum(map(size.__getitem__, words)) for words in self._sentences[split]), default=0)
+        return found
 
     def _unseen_words(self) -> dict[str, float]:
         known = self._words.get("train", Counter())
@@ -74,13 +114,15 @@ class Statistics:
         return sorted({label for counts in by_split.values() for label in counts} - known.keys())
 
 
-def corpus_statistics(splits: Mapping[str, Iterable[Sentence]]) -> dict[str, Any]:
+def corpus_statistics(
+    splits: Mapping[str, Iterable[Sentence]], tokenizer: WordTokenizer | None = None
+) -> dict[str, Any]:
     """The numbers of a whole corpus."""
     statistics = Statistics()
     for split, sentences in splits.items():
         for _ in statistics.watch(split, sentences):
             pass
-    return statistics.result()
+    return statistics.result(tokenizer)
 
 
 def _mean_length(lengths: Counter[int]) -> float:
@@ -92,11 +134,16 @@ def _repeated(sentences: Counter[tuple[str, ...]]) -> int:
 
 
 def _histogram(lengths: Counter[int]) -> dict[str, int]:
-    """`1–5`, `6–10` ... up to the longest sentence."""
+    """`01–05`, `06–10` ... up to the longest sentence; longer ones have wider bars."""
     bars: Counter[int] = Counter()
     for length, n in lengths.items():
-        bars[(length - 1) // _WIDTH] += n
-    return {f"{_WIDTH * bar + 1:02d}–{_WIDTH * (bar + 1):02d}": bars[bar] for bar in range(max(bars, default=-1) + 1)}
+        bars[bisect_left(_BARS, length)] += n
+    return {_bar(bar): bars[bar] for bar in range(max(bars, default=-1) + 1)}
+
+
+def _bar(number: int) -> str:
+    low = _BARS[number - 1] + 1 if number else 1
+    return f"{low:02d}–{_BARS[number]:02d}" if number < len(_BARS) - 1 else f"{low}–"
 
 
 def _label_counts(by_split: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
@@ -114,22 +161,29 @@ def _percent(part: int, whole: int) -> float:
 def statistics_rows(statistics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
     """The numbers as tables: title, columns, rows of text."""
     splits = tuple(statistics["sentences"])
-    overview = [key for key, value in statistics.items() if set(value) <= set(splits) and key != "lengths"]
-    yield "Size", ("", *splits), [(key, *_cells(statistics[key], splits)) for key in overview]
+    rows = [(key, *_cells(statistics[key], splits)) for key in OVERVIEW if key in statistics]
+    arcs = statistics["non-projective arcs"]
+    yield (
+        "Size",
+        ("", *splits),
+        [*rows, *((f"non-projective arcs of {k}", *_cells(v, splits)) for k, v in arcs.items())],
+    )
     yield (
         "Sentences in two splits",
         ("splits", "sentences"),
         [(k, str(v)) for k, v in statistics["shared sentences"].items()],
     )
-    bars = list(dict.fromkeys(bar for split in splits for bar in statistics["lengths"][split]))
+    bars = sorted({bar for split in splits for bar in statistics["lengths"][split]}, key=_first_of_bar)
     rows = [(bar, *(str(statistics["lengths"][split].get(bar, 0)) for split in splits)) for bar in bars]
     yield "Words per sentence", ("words", *splits), rows
-    for layer, arcs in statistics["non-projective arcs"].items():
-        yield f"Non-projective arcs of {layer}", splits, [tuple(_cells(arcs, splits))]
     for layer, counts in statistics["labels"].items():
         new = statistics["labels only in dev or test"][layer]
         title = f"Labels of {layer}" + (f" (not in train: {', '.join(new)})" if new else "")
         yield title, ("label", *splits), [(label, *_cells(by, splits)) for label, by in counts.items()]
+
+
+def _first_of_bar(bar: str) -> int:
+    return int(bar.partition("–")[0])
 
 
 def _cells(values: Mapping[str, Any], splits: Iterable[str]) -> list[str]:

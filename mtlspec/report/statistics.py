@@ -10,11 +10,10 @@ from mtlspec.data.statistics import statistics_rows
 from mtlspec.spec.cards import Split
 
 _SPLITS: tuple[str, ...] = get_args(Split)
-_FIRST = ("sentences", "tokens", "word types")
 
 
 def statistics_tables(statistics: Mapping[str, Any]) -> tuple[Table, ...]:
-    """The sizes first. Tables without rows are left out."""
+    """Tables without rows are left out."""
     made = []
     for title, columns, rows in statistics_rows(_in_reading_order(statistics)):
         filled = [row for row in rows if any(row[1:])]
@@ -25,9 +24,8 @@ def statistics_tables(statistics: Mapping[str, Any]) -> tuple[Table, ...]:
 
 
 def _in_reading_order(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON files have sorted keys; readers want train before dev, sizes first and frequent labels at the top."""
-    keys = [*(key for key in _FIRST if key in statistics), *(key for key in statistics if key not in _FIRST)]
-    ordered = {key: _splits_first(statistics[key]) for key in keys}
+    """JSON files have sorted keys; readers want train before dev, and frequent labels at the top."""
+    ordered = {key: _splits_first(value) for key, value in statistics.items()}
     ordered["labels"] = {layer: _by_frequency(counts) for layer, counts in statistics["labels"].items()}
     return ordered
 

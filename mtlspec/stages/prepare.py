@@ -35,7 +35,7 @@ def run(ctx: StageContext) -> StageResult:
     )
     counts = {split: len(found) for split, found in dropped.items()}
     facts: dict[str, Any] = {"sentences": sizes, "dropped sentences": counts}
-    write_json(ctx.out / "statistics.json", {**statistics.result(), "dropped sentences": counts})
+    write_json(ctx.out / "statistics.json", statistics.result(tokenizer, dropped))
     return StageResult(facts=facts)
 
 

@@ -1,0 +1,113 @@
+"""A corpus on the terminal: what `mtlspec data stats` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mtlspec.cli import console
+
+if TYPE_CHECKING:
+    from mtlspec.data.tokenizer import WordTokenizer
+    from mtlspec.errors import DataError
+    from mtlspec.io.project import Project
+    from mtlspec.spec.cards import DataCard
+
+_TOP = 6  # labels of a layer in the overview
+_BAR = 30  # characters of the longest bar
+_DEFECTS = 10  # dropped sentences that are shown
+
+
+def say_corpus(card: DataCard, statistics: Mapping[str, Any], dropped: Mapping[str, Sequence[DataError]]) -> None:
+    """One page: sizes, lengths, layers, and what was left out."""
+    from mtlspec.data.statistics import statistics_rows
+
+    sentences, words = (sum(statistics[key].values()) for key in ("sentences", "tokens"))
+    console.say(f"{card.name}: {card.title or card.source}", style="bold")
+    console.say(f"{words:,} words in {sentences:,} sentences; licence {card.licence}\n")
+    (_, columns, size), (_, pair, shared), (_, by_split, lengths), *_ = statistics_rows(statistics)
+    console.say_table(columns, [[_grouped(cell) for cell in row] for row in size])
+    console.say()
+    console.say_table(pair, [[_grouped(cell) for cell in row] for row in shared], "Sentences in two splits")
+    console.say()
+    _say_lengths(by_split, lengths)
+    console.say()
+    _say_layers(card, statistics)
+    _say_dropped(dropped)
+
+
+def say_labels(statistics: Mapping[str, Any], layer: str) -> None:
+    """Every label of one layer with its share of train."""
+    counts = statistics["labels"].get(layer, {})
+    splits = tuple(statistics["sentences"])
+    whole = max(sum(by.get("train", 0) for by in counts.values()), 1)
+    longest = max((by.get("train", 0) for by in counts.values()), default=0)
+    rows = []
+    for label, by in counts.items():
+        train = by.get("train", 0)
+        numbers = (f"{by.get(split, 0):,}" for split in splits)
+        rows.append((label, *numbers, f"{100 * train / whole:.1f} %", _bar(train, longest)))
+    console.say_table(("label", *splits, "of train", ""), rows, f"{len(counts)} labels of {layer}")
+
+
+def tokenizer_of(name: str, project: Project) -> WordTokenizer:
+    """The tokenizer of an encoder card, fetched into a folder that goes away."""
+    import tempfile
+    from pathlib import Path
+
+    from mtlspec import kinds
+    from mtlspec.data.tokenizer import WordTokenizer
+    from mtlspec.errors import DataError
+    from mtlspec.model.encoder.request import Request
+    from mtlspec.spec.families import SOURCES
+    from mtlspec.spec.load import load_encoder_card
+    from mtlspec.stages.context import silent
+
+    card = load_encoder_card(name, project)
+    if card.source.learns_from_data:
+        message = f"the encoder '{name}' learns its sub-tokens from an experiment's data"
+        raise DataError("E291", message, hint="the report of a run that uses it counts them")
+    with tempfile.TemporaryDirectory(prefix="mtlspec-") as folder:
+        request = Request(name, Path(folder), project.root, {}, None, "cpu", silent)
+        kinds.load(SOURCES, card.source.type).fetch(card.source, request)
+        return WordTokenizer.load(Path(folder))
+
+
+def _say_lengths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    longest = max((int(row[1]) for row in rows), default=0)
+    cells = [(*map(_grouped, row), _bar(int(row[1]), longest)) for row in rows]
+    console.say_table((*columns, ""), cells, "Words per sentence")
+
+
+def _say_layers(card: DataCard, statistics: Mapping[str, Any]) -> None:
+    rows = []
+    for layer, kind in card.layer_kinds.items():
+        counts = statistics["labels"].get(layer, {})
+        train = {label: by.get("train", 0) for label, by in counts.items()}
+        whole = max(sum(train.values()), 1)
+        new = statistics["labels only in dev or test"].get(layer, [])
+        top = ", ".join(f"{label} {100 * n / whole:.0f} %" for label, n in list(train.items())[:_TOP])
+        more = f", {len(train) - _TOP} more" if len(train) > _TOP else ""
+        rows.append((layer, kind, f"{len(counts)}", ", ".join(new) or "none", top + more))
+    columns = ("layer", "kind", "labels", "not in train", "most frequent in train")
+    console.say_table(columns, rows, f"Layers (all labels of one: `mtlspec data stats {card.name} --layer NAME`)")
+
+
+def _say_dropped(dropped: Mapping[str, Sequence[DataError]]) -> None:
+    defects = [str(defect) for found in dropped.values() for defect in found]
+    if not defects:
+        return
+    console.say(f"\nLeft out because the card says `on_invalid: drop`: {len(defects):,} sentences")
+    for line in defects[:_DEFECTS]:
+        console.say(f"  {line}")
+    if len(defects) > _DEFECTS:
+        console.say(f"  and {len(defects) - _DEFECTS:,} more")
+
+
+def _bar(number: int, longest: int) -> str:
+    """At least a sliver where there is anything at all."""
+    return ("█" * round(_BAR * number / longest) or "▏") if number else ""
+
+
+def _grouped(cell: str) -> str:
+    return f"{int(cell):,}" if cell.isdigit() else cell or "–"
