@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,15 +26,6 @@ from mtlspec.spec.models import BatchLimits
 
 Annotated = tuple[Batch, Sequence[Any]]
 """Sentences with the encoded gold of every task, None where they lack a task's annotation."""
-
-
-@runtime_checkable
-class LossesBySentence(Protocol):
-    """A task may offer this to be fast; it must equal its `loss` for each sentence alone."""
-
-    def losses(self, states: WordStates, batch: Batch, gold: Any) -> Tensor:
-        """[B]"""
-        ...
 
 
 def head_importance(
@@ -94,8 +85,6 @@ def mean_losses(sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annot
 
 def sentence_losses(task: Task, states: WordStates, batch: Batch, gold: Any) -> Tensor:
     """[B]: the loss of every sentence as if it were alone in its batch."""
-    if isinstance(task, LossesBySentence):
-        return task.losses(states, batch, gold)
     words, cls, sep = states.words.unbind(0), states.cls.unbind(0), states.sep.unbind(0)
     losses = []
     for i, alone in enumerate(_each_alone(batch)):
