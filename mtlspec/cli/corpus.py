@@ -83,7 +83,7 @@ def _say_layers(card: DataCard, statistics: Mapping[str, Any]) -> None:
     rows = []
     for layer, kind in card.layer_kinds.items():
         counts = statistics["labels"].get(layer, {})
-        train = {label: by.get("train", 0) for label, by in counts.items()}
+        train = {label: number for label, by in counts.items() if (number := by.get("train", 0))}
         whole = max(sum(train.values()), 1)
         new = statistics["labels only in dev or test"].get(layer, [])
         top = ", ".join(f"{label} {100 * n / whole:.0f} %" for label, n in list(train.items())[:_TOP])

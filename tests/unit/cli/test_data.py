@@ -56,7 +56,58 @@ def test_list_and_stats(project: Path, capfd: pytest.CaptureFixture[str]) -> Non
     assert run(["data", "stats", "toy", "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["tokens"] == {"train": 3, "dev": 2, "test": 1}
     assert run(["data", "stats", "toy"]) == 0
-    assert "Labels of pos (not in train: Z)" in " ".join(capfd.readouterr().out.split())
+    shown = " ".join(capfd.readouterr().out.split())
+    assert shown.startswith("toy: me 6 words in 4 sentences; licence CC0-1.0")
+    assert "unseen words % – 50.0 0.0" in shown
+    assert "layer kind labels not in train most frequent in train" in shown
+    assert shown.endswith("pos tags 3 Z X 67 %, Y 33 %")
+
+
+def test_all_labels_of_one_layer(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["data", "stats", "toy", "--layer", "pos"]) == 0
+    lines = [line.split()[:6] for line in capfd.readouterr().out.splitlines()]
+    assert ["X", "2", "1", "0", "66.7", "%"] in lines and ["Z", "0", "1", "0", "0.0", "%"] in lines
+    assert run(["data", "stats", "toy", "--layer", "posh"]) == 3
+    assert "error E290: the data card 'toy' has no layer 'posh'; did you mean 'pos'?" in capfd.readouterr().err
+
+
+def test_dropped_sentences_are_counted_and_named(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "corpus/train.txt").write_text("a X\n\na X\nb\n\na X\n")
+    assert run(["data", "stats", "toy"]) == 3
+    assert "train.txt:4: error E240: 1 columns instead of 2" in capfd.readouterr().err
+    (project / "registry/data/toy.yaml").write_text(CARD + "on_invalid: drop\n")
+    assert run(["data", "stats", "toy"]) == 0
+    shown = " ".join(capfd.readouterr().out.split())
+    assert "sentences 2 1 1 dropped sentences 1 0 0" in shown
+    assert (
+        "Left out because the card says `on_invalid: drop`: 1 sentences" in shown and "train.txt:4: error E240" in shown
+    )
+
+
+def test_sub_tokens_of_an_encoder_that_learns_them_are_in_the_report(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project / "registry/encoders").mkdir()
+    card = "card: encoder\nname: small\nlicence: x\nsource: pretrain\n"
+    (project / "registry/encoders/small.yaml").write_text(card)
+    assert run(["data", "stats", "toy", "--encoder", "small"]) == 3
+    assert "error E291: the encoder 'small' learns its sub-tokens from an experiment's data" in capfd.readouterr().err
+
+
+def test_every_file_of_a_pattern_is_locked(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in ("b/2", "a/10", "a/.hidden"):
+        path = project / f"corpus/more/{name}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a X\n")
+    (project / "registry/data/toy.yaml").write_text(CARD.replace("train: train.txt", 'train: "more/**/*.txt"'))
+    assert run(["data", "lock", "toy"]) == 0
+    text = (project / "registry/data/toy.yaml").read_text()
+    keys = [line.split(":")[0].strip() for line in text[text.index("sha256:") :].splitlines()[1:]]
+    assert keys == ["dev.txt", "more/a/10.txt", "more/b/2.txt", "test.txt"]
+    capfd.readouterr()
+    assert run(["data", "list", "--json"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)
+    assert (row["files"], row["locked"]) == (4, "yes")
 
 
 def test_sample_shows_sentences(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
