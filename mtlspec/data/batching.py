@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,8 +43,8 @@ class Batch:
     split: PreparedSplit | None = None  # the split of the rows, for tasks to which a part of its annotation is given
 
     def to(self, device: torch.device | str) -> Batch:
-        tensors = (self.rows, self.pieces, self.piece_mask, self.word_of_piece, self.word_mask)
-        return Batch(*(tensor.to(device, non_blocking=True) for tensor in tensors), split=self.split)
+        names = ("rows", "pieces", "piece_mask", "word_of_piece", "word_mask")
+        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
 
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:
