@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mtlspec.model.encoder.compare import difference
 from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.sites import HeadSlice, Site
 from mtlspec.model.encoder.subject import Subject
@@ -28,7 +29,7 @@ def implementations_agree(asked: Subject, _: Subject) -> tuple[bool, str]:
             for name in ("sdpa", "eager"):
                 with asked.implementation(name):
                     others.append(asked.states())
-    found = max(_difference(expected, other) for other in others)
+    found = max(difference(expected, other) for other in others)
     if len(others) == 1:
         return found <= TOLERANCE, f"the family has one implementation; observed and unobserved differ by {found:.1e}"
     return found <= TOLERANCE, f"sdpa, eager and observed attention differ by {found:.1e}"
@@ -49,7 +50,7 @@ def attention_is_captured(_: Subject, exact: Subject) -> tuple[bool, str]:
     for layer, hidden in inputs.items():
         values = _values(exact.heads, layer, hidden)  # [B, H, S, Dh]
         contexts = (seen.attention[layer].to(values.dtype) @ values).transpose(1, 2)
-        worst = max(worst, _difference(seen.contexts[layer], contexts))
+        worst = max(worst, difference(seen.contexts[layer], contexts))
     holds = rows <= TOLERANCE and worst <= TOLERANCE
     return holds, f"rows sum to 1 within {rows:.1e}; attention · values is the context within {worst:.1e}"
 
@@ -73,8 +74,8 @@ def bias_reaches_scores(_: Subject, exact: Subject) -> tuple[bool, str]:
             exact.states()
     raised = plain.attention[layer] * bias[0, :, : heads.counts[layer]].exp()
     real = exact.mask.view(rows, 1, -1, 1)  # what padding attends to is of no interest, and differs by family
-    wrong = _difference(raised / raised.sum(-1, keepdim=True) * real, biased.attention[layer] * real)
-    none = _difference(expected, neutral)
+    wrong = difference(raised / raised.sum(-1, keepdim=True) * real, biased.attention[layer] * real)
+    none = difference(expected, neutral)
     return max(wrong, none) <= TOLERANCE, f"random bias within {wrong:.1e} of its formula, zero bias {none:.1e}"
 
 
@@ -100,7 +101,3 @@ def _project(hidden: Tensor, weight: HeadSlice, bias: HeadSlice | None, head: in
     part = weight.part(head)  # [Dh, D], or transposed
     projected = hidden @ (part.T if weight.axis == 0 else part)
     return projected if bias is None else projected + bias.part(head)
-
-
-def _difference(expected: Tensor, found: Tensor) -> float:
-    return float(((expected - found).abs().max() / expected.abs().max().clamp(min=1)).item())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,6 +10,7 @@ from torch import Tensor
 
 from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.compare import difference, evaluating
 from mtlspec.model.encoder.encoder import Encoder
 
 TOLERANCE = 1e-5
@@ -52,35 +51,18 @@ def prune_model(model: Encoder | HasEncoder, gates: Tensor, batch: Batch) -> Pru
     heads, parameters = sum(encoder.heads.counts), _count(encoder)
     with evaluating(encoder), torch.no_grad():
         with encoder.heads.gated(gates.to(batch.pieces.device)):
-            expected = real_states(encoder, batch)
+            expected = _real_states(encoder, batch)
         encoder.heads.remove(gates)
-        found = difference(expected, real_states(encoder, batch))
+        found = difference(expected, _real_states(encoder, batch))
     if not found <= TOLERANCE:
         raise EncoderError("E353", f"the pruned encoder differs from the gated one by {found:.1e}, not by 1e-5 at most")
     kept, after = encoder.heads.kept, sum(encoder.heads.counts)
     return PruneReport(found, kept, heads, after, parameters, _count(encoder))
 
 
-@contextmanager
-def evaluating(encoder: Encoder) -> Iterator[None]:
-    """The encoder in evaluation mode, and back in the mode it was in."""
-    training = encoder.training
-    encoder.eval()
-    try:
-        yield
-    finally:
-        encoder.train(training)
-
-
-def real_states(encoder: Encoder, batch: Batch) -> Tensor:
+def _real_states(encoder: Encoder, batch: Batch) -> Tensor:
     """Last-layer states of all sub-tokens that are not padding, [N, D]."""
     return encoder.hidden(batch.pieces, batch.piece_mask)[batch.piece_mask]
-
-
-def difference(expected: Tensor, found: Tensor) -> float:
-    """The largest difference of two equally shaped tensors, relative where values are above 1; NaN if any is."""
-    scale = expected.abs().max().clamp(min=1)
-    return float(((expected - found).abs().max() / scale).item())
 
 
 def _count(encoder: Encoder) -> int:

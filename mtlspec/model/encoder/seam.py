@@ -44,6 +44,12 @@ class Captured:
         """A·V of every head before gates, [B, S, H, Dh] a layer."""
         return self._all(self._contexts, "contexts")
 
+    @property
+    def complete(self) -> bool:
+        """Whether a forward pass has brought all that was asked for."""
+        asked = [self._attention] * self.wants_attention + [self._contexts] * self.wants_contexts
+        return all(len(found) == self.layers for found in asked)
+
     def _all(self, found: dict[int, Tensor], what: str) -> list[Tensor]:
         if len(found) != self.layers:
             raise EncoderError("E343", f"no {what} were captured: ask for them, and run the encoder first")
@@ -85,7 +91,7 @@ class Tap:
         self._handles.append(self.site.output.register_forward_pre_hook(self._project))
         if self.wishes.attention:
             if self.site.family.probabilities is None:
-                _TAPS[self.site.inner] = self
+                self._take_over(self.site.inner)
             else:
                 dropout = self.site.inner.get_submodule(self.site.family.probabilities)
                 self._handles.append(dropout.register_forward_pre_hook(self._drop))
@@ -94,7 +100,14 @@ class Tap:
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        _TAPS.pop(self.site.inner, None)
+        if _TAPS.get(self.site.inner) is self:
+            del _TAPS[self.site.inner]
+
+    def _take_over(self, inner: nn.Module) -> None:
+        """The attention function asks one tap only; a second one would be left out without a word."""
+        if inner in _TAPS:
+            raise EncoderError("E348", "attention is already observed through another `Heads`; use `encoder.heads`")
+        _TAPS[inner] = self
 
     @property
     def layer(self) -> int:
@@ -170,7 +183,7 @@ class Tap:
 
     def _gate(self, gates: Tensor, contexts: Tensor) -> Tensor:
         """This layer's gates, broadcastable to contexts [B, S, H, Dh]."""
-        own = gates[..., self.layer, : self.site.heads].to(contexts.dtype)
+        own = gates[..., self.layer, : self.site.heads].to(contexts)
         if own.dim() == 1:
             return own.view(1, 1, -1, 1)
         if self.wishes.windows is not None:

@@ -50,25 +50,17 @@ class Subject:
         return states * self.mask.unsqueeze(2)
 
     def random_gates(self, seed: int = 0) -> Tensor:
-        """Zeros, ones and fractions [L, H]: every layer loses heads if it has two, and one in the middle loses all."""
+        """Zeros and fractions [L, H]: every layer loses heads if it has two, and one in the middle loses all."""
         generator = torch.Generator().manual_seed(self.seed + seed)
         gates = 0.25 + torch.rand(self.heads.shape, generator=generator, dtype=torch.float64)
         for layer, count in enumerate(self.heads.counts):
             order = torch.randperm(count, generator=generator)
             gates[layer, order[: count // 2]] = 0
-        if len(gates) > 1:
-            gates[len(gates) // 2] = 0
+        filled = [layer for layer, count in enumerate(self.heads.counts) if count]
+        if len(filled) > 1:
+            gates[filled[len(filled) // 2]] = 0
         dtype = next(self.model.parameters()).dtype
         return gates.to(self.pieces.device, dtype)
-
-    @contextmanager
-    def evaluating(self) -> Iterator[None]:
-        training = self.model.training
-        self.model.eval()
-        try:
-            yield
-        finally:
-            self.model.train(training)
 
     @contextmanager
     def implementation(self, name: str) -> Iterator[None]:
