@@ -1,0 +1,196 @@
+"""Tables, figures and sentences about the heads that gated models use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mtlspec.analyses._agreement import adjusted_r2, chance, jaccard, pairwise, pearson
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._gates import Gated
+from mtlspec.analyses._head_figures import Panel, draw_panels, run_colours
+from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
+
+_MEASURES = {
+    "gate": "its gate in evaluation",
+    "p_open": "the probability that its gate is open",
+    "expected_z": "the expected value of its gate",
+}
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How the null model is drawn: heads in a random order within their layers."""
+
+    draws: int
+    alpha: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the runs of one model use the same heads; NaN where there is one run only, or nothing varies."""
+
+    r2: float  # adjusted, of the last run on the others
+    r2_chance: float
+    r2_p: float
+    overlap: float  # mean Jaccard index of kept heads over pairs of runs
+    overlap_chance: float
+    overlap_p: float
+
+
+def agreement(gated: Gated, null: Chance) -> Agreement:
+    def overlap(runs: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+        return pairwise(jaccard, runs)
+
+    if len(gated.gates) < 2:
+        return Agreement(*[math.nan] * 6)
+    return Agreement(
+        adjusted_r2(gated.use),
+        *chance(adjusted_r2, gated.use, null.draws, null.seed),
+        overlap(gated.gates),
+        *chance(overlap, gated.gates, null.draws, null.seed + 1),
+    )
+
+
+def correlation_table(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chance) -> Table:
+    """The paper's Table 3."""
+    rows = []
+    for i, first in enumerate(gated):
+        cells = [Cell(first.variant.label, first.variant.label)]
+        for j, second in enumerate(gated):
+            if i == j:
+                cells.append(_r2_cell(agreements[i], null))
+            else:
+                cells.append(_pearson_cell(first, second, null))
+        rows.append(tuple(cells))
+    caption = (
+        "Off the diagonal: Pearson correlation of the utilisation of heads, averaged over runs, between two models. On "
+        "the diagonal: adjusted R² of the last run regressed on the others, how well runs predict which heads another "
+        f"run uses. A star: shuffling heads within their layers reaches it in less than {100 * null.alpha:g} % of "
+        f"{null.draws} draws."
+    )
+    columns = ("model", *(one.variant.label for one in gated))
+    return Table("utilisation", "Agreement on heads", caption, columns, (("", tuple(rows)),))
+
+
+def agreement_table(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chance) -> Table:
+    rows = []
+    for one, found in zip(gated, agreements, strict=True):
+        mean, std = mean_and_std([100 * share for share in one.kept])
+        rows.append(
+            (
+                Cell(one.variant.label, one.variant.label),
+                Cell(score_text(mean, std, 1), mean, std, source=_runs(one)),
+                _r2_cell(found, null),
+                _number(math.sqrt(found.r2) if found.r2 >= 0 else math.nan),
+                _number(found.r2_chance),
+                Cell(_text(found.overlap), _finite(found.overlap), mark=_mark(found.overlap_p, null)),
+                _number(found.overlap_chance),
+            )
+        )
+    caption = (
+        "How far the runs of one model use the same heads: adjusted R² of the last run on the others, its square root "
+        "(which the released code of the stem cell study prints under the same name), and the Jaccard index of kept "
+        "heads over pairs of runs; beside each, what heads shuffled within their layers give on average. Runs agree "
+        "where a figure is starred and well above its chance."
+    )
+    columns = ("model", "heads kept, %", "adjusted R²", "√ adjusted R²", "R² by chance", "overlap", "overlap by chance")
+    return Table("agreement", "Agreement of runs", caption, columns, (("", tuple(rows)),))
+
+
+def overlap_table(gated: Sequence[Gated]) -> Table:
+    """Between models, all pairs of their runs."""
+    rows = []
+    for first in gated:
+        cells = [Cell(first.variant.label, first.variant.label)]
+        for second in gated:
+            if first is second:
+                value = pairwise(jaccard, first.gates)
+            else:
+                value = float(np.mean([jaccard(a, b) for a in first.gates for b in second.gates]))
+            cells.append(_number(value))
+        rows.append(tuple(cells))
+    caption = (
+        "Jaccard index of the sets of kept heads (1: the same heads, 0: none in common), mean over all pairs of runs. "
+        "Where a row's largest value is off the diagonal, two models resemble each other more than their own runs do."
+    )
+    columns = ("model", *(one.variant.label for one in gated))
+    return Table("overlap", "Overlap of kept heads", caption, columns, (("", tuple(rows)),))
+
+
+def draw(gated: Sequence[Gated], measure: str, directory: Path) -> tuple[Figure, ...]:
+    """The paper's Figure 1: a coloured map of every model, and their grey average."""
+    panels = [Panel(one.variant.label, run_colours(one.use)) for one in gated]
+    draw_panels(directory, "utilisation", panels, limits=(0.0, 1.0))
+    single = [one for one in gated if len(one.variant.tasks) == 1] or list(gated)
+    average = np.mean([one.use.mean(0) for one in single], axis=0)
+    draw_panels(directory, "average", [Panel("average", average)], limits=(0.0, 1.0))
+    colours = (
+        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. Black: used in all three runs; white: in "
+        "none; cyan, magenta or yellow: in the first, second or third only. Black and white maps mean that runs agree."
+    )
+    tasks = "single-task models" if single[0].variant.tasks[1:] == () else "models"
+    shared = f"Utilisation averaged over all {tasks} and runs. A black cell is a head that every task uses."
+    return (
+        Figure("utilisation", "Utilisation of heads by runs", colours),
+        Figure("average", "Heads that tasks have in common", shared),
+    )
+
+
+def summary(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chance) -> tuple[str, ...]:
+    kept = [(100 * float(np.mean(one.kept)), one.variant.label) for one in gated]
+    most, least = max(kept), min(kept)
+    sentences = [
+        f"Of their heads, models keep from {least[0]:.0f} % ({least[1]}) to {most[0]:.0f} % ({most[1]})."
+        if len(kept) > 1
+        else f"{most[1]} keeps {most[0]:.0f} % of its heads."
+    ]
+    if len(gated[0].variant.runs) < 2:
+        return (*sentences, "With one seed, nothing can be said about the agreement of runs.")
+    agreeing = [one.variant.label for one, found in zip(gated, agreements, strict=True) if found.overlap_p < null.alpha]
+    if not agreeing:
+        sentences.append("No model's runs agree on their heads more than shuffled heads would.")
+    else:
+        sentences.append(
+            f"Runs agree on their heads more than chance in {len(agreeing)} of {len(gated)} models: "
+            f"{', '.join(agreeing)}."
+        )
+    return tuple(sentences)
+
+
+def _r2_cell(found: Agreement, null: Chance) -> Cell:
+    return Cell(
+        _text(found.r2), _finite(found.r2), mark=_mark(found.r2_p, null), data={"chance": _finite(found.r2_chance)}
+    )
+
+
+def _pearson_cell(first: Gated, second: Gated, null: Chance) -> Cell:
+    means = np.stack([first.use.mean(0), second.use.mean(0)])
+    _, p = chance(lambda pair: pearson(pair[0], pair[1]), means, null.draws, null.seed)
+    value = pearson(*means)
+    return Cell(_text(value), _finite(value), mark=_mark(p, null), data={"p": _finite(p)})
+
+
+def _number(value: float) -> Cell:
+    return Cell(_text(value), _finite(value))
+
+
+def _text(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _mark(p: float, null: Chance) -> str:
+    return "*" if p < null.alpha else ""
+
+
+def _runs(gated: Gated) -> str:
+    return f"{gated.variant.slug}, seeds {', '.join(map(str, gated.variant.seeds))}"

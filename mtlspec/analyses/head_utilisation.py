@@ -1,0 +1,59 @@
+"""Which heads gated models use: maps of every task, and how far runs and models agree on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from mtlspec.spec.families import AnalysisOptions
+
+
+class Options(AnalysisOptions):
+    type: Literal["head_utilisation"]
+    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train",)
+    utilisation: Literal["gate", "p_open", "expected_z"] = Field(
+        default="gate",
+        description="`gate`: that of evaluation; `p_open`: the probability that a drawn gate is open; `expected_z`: "
+        "the mean of a drawn gate.",
+    )
+    draws: Annotated[int, Field(ge=20)] = Field(
+        default=1000, description="How often heads are shuffled within their layers to see what chance gives."
+    )
+    alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="Agreement is marked if chance reaches it in less than this share of the draws."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
+
+
+def run(
+    options: Options,
+    models: Sequence[Mapping[str, Any]],
+    inputs: Mapping[str, Path],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+) -> dict[str, Any]:
+    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+    from mtlspec.analyses import _utilisation as made
+    from mtlspec.analyses._findings import Findings
+    from mtlspec.analyses._gates import read_gates
+    from mtlspec.analyses._variants import variants
+
+    gated = read_gates(variants(models), inputs, options.utilisation, progress)
+    chance = made.Chance(options.draws, options.alpha, options.seed)
+    agreements = [made.agreement(one, chance) for one in gated]
+    findings = Findings(
+        type=options.type,
+        title="Head utilisation",
+        summary=made.summary(gated, agreements, chance),
+        tables=(
+            made.correlation_table(gated, agreements, chance),
+            made.agreement_table(gated, agreements, chance),
+            made.overlap_table(gated),
+        ),
+        figures=made.draw(gated, options.utilisation, out / "figures"),
+    )
+    findings.write(out)
+    return {"models": len(gated), "kept": {one.variant.slug: sum(one.kept) / len(one.kept) for one in gated}}

@@ -1,0 +1,107 @@
+"""Head utilisation: from models whose gates we chose to the tables that must follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._head_figures import run_colours
+from mtlspec.analyses._tables import Table
+from mtlspec.analyses.head_utilisation import Options, run
+from mtlspec.data.prepared import Prepared
+from mtlspec.errors import StageError
+from mtlspec.io.digest import digest_tree
+from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+
+FIRST = [[OPEN, OPEN, CLOSED, CLOSED], [OPEN, CLOSED, CLOSED, CLOSED]]
+OTHER = [[CLOSED, CLOSED, OPEN, CLOSED], [CLOSED, CLOSED, 0.0, CLOSED]]
+Made = tuple[list[dict[str, Any]], dict[str, Path]]
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_prepared: Path) -> Made:
+    """`pos` uses the same heads in three runs, `ner` others each time, `hard` has no gates."""
+    root, data = tmp_path_factory.mktemp("models"), Prepared.load(toy_prepared)
+    rng = np.random.default_rng(2)
+    rows, inputs = [], {}
+    for group, task in (("dp", "pos"), ("dp", "ner"), ("plain", "pos")):
+        for seed in (1, 2, 3):
+            gates: Any = FIRST
+            if task == "ner":
+                gates = rng.permuted(np.array(OTHER), axis=1)
+            one = row(group, [task], seed)
+            rows.append(one)
+            inputs[one["train"]] = write_model(
+                root / one["train"], toy_encoder, data, [task], seed, None if group == "plain" else gates
+            )
+    return rows, inputs
+
+
+def _run(models: Made, out: Path, chosen: list[dict[str, Any]] | None = None, **options: Any) -> dict[str, Any]:
+    rows, inputs = models
+    gated = [one for one in rows if one["group"] == "dp"] if chosen is None else chosen
+    return run(Options(type="head_utilisation", draws=100, **options), gated, inputs, out, _silent)
+
+
+def test_tables_follow_from_the_gates(models: Made, tmp_path: Path) -> None:
+    facts = _run(models, tmp_path)
+    assert facts == {"models": 2, "kept": {"dp-pos": pytest.approx(3 / 8), "dp-ner": pytest.approx(2 / 8)}}
+    (pos, ner) = Table.read(tmp_path / "tables/utilisation.json").rows
+    assert pos[1].value == pytest.approx(1.0)
+    assert ner[2].value is not None and ner[2].value < 0.9  # type: ignore[operator]
+    assert pos[2].value == pytest.approx(ner[1].value)
+    (pos, ner) = Table.read(tmp_path / "tables/agreement.json").rows
+    assert [cell.value for cell in pos[1:4]] == pytest.approx([37.5, 1.0, 1.0])
+    assert pos[5].value == 1.0 and pos[5].mark == "*" and ner[5].mark == ""
+    (pos, _) = Table.read(tmp_path / "tables/overlap.json").rows
+    assert pos[1].value == 1.0
+    findings = Findings.read(tmp_path)
+    assert findings.summary[0] == "Of their heads, models keep from 25 % (dp: ner) to 38 % (dp: pos)."
+    assert "1 of 2 models: dp: pos." in findings.summary[1]
+
+
+@pytest.mark.parametrize("measure", ["p_open", "expected_z"])
+def test_other_measures_change_utilisation_and_not_what_is_kept(measure: str, models: Made, tmp_path: Path) -> None:
+    _run(models, tmp_path / "gate")
+    _run(models, tmp_path / "other", utilisation=measure)
+    kept = [Table.read(tmp_path / which / "tables/overlap.json").rows for which in ("gate", "other")]
+    assert kept[0] == kept[1]
+    maps = [(tmp_path / which / "figures/utilisation.png").read_bytes() for which in ("gate", "other")]
+    assert maps[0] != maps[1]
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_fewer_seeds_are_fine(seeds: int, models: Made, tmp_path: Path) -> None:
+    chosen = [one for one in models[0] if one["group"] == "dp" and one["seed"] <= seeds]
+    _run(models, tmp_path, chosen)
+    (pos, _) = Table.read(tmp_path / "tables/agreement.json").rows
+    assert pos[2].text == ("–" if seeds == 1 else "1.00")
+    assert ("With one seed" in Findings.read(tmp_path).summary[1]) == (seeds == 1)
+
+
+def test_models_without_gates_are_named(models: Made, tmp_path: Path) -> None:
+    with pytest.raises(StageError, match=r"E453: the models of group 'plain' have no head gates; .*`sharing: l0`"):
+        _run(models, tmp_path, models[0])
+
+
+def test_the_same_bytes_every_time(models: Made, tmp_path: Path) -> None:
+    _run(models, tmp_path / "a")
+    _run(models, tmp_path / "b")
+    assert digest_tree(tmp_path / "a") == digest_tree(tmp_path / "b")
+
+
+def test_colours_say_which_run_uses_a_head() -> None:
+    runs = np.array([[[1, 1, 0, 0.25]], [[1, 0, 0, 0.5]], [[1, 0, 0, 1.0]]])
+    colours = run_colours(runs)[0]
+    assert colours.tolist() == [[0, 0, 0], [0, 1, 1], [1, 1, 1], [0.75, 0.5, 0]]
+    assert run_colours(runs[:1])[0].tolist()[1] == [0, 0, 0]
+    assert run_colours(runs[:2])[0].tolist()[1] == [0, 1, 0.5]
+    assert np.array_equal(run_colours(np.concatenate([runs, runs])), run_colours(runs))
