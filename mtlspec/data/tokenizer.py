@@ -86,8 +86,8 @@ def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
         found = next((i for text in (*texts, *usual) if (i := tokenizer.token_to_id(text)) is not None), None)
         if found is None and role == "mask":
             found = ids["unk"]  # encoders without a mask token
-        if found is None and role == "pad":
-            found = ids["sep"]  # GPT-2: any id will do, since padding is masked
+        if found is None and role == "pad" and ids["cls"] == ids["sep"]:
+            found = ids["sep"]  # GPT-2 has one special token for everything; padding is masked anyway
         if found is None:
             raise EncoderError(
                 "E382",

@@ -117,6 +117,7 @@ def _batch(directory: Path) -> tuple[Tensor, Tensor]:
 
     tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
     tokenizer.no_padding()
+    tokenizer.no_truncation()
     rows = [torch.tensor(tokenizer.encode(text).ids[:_LONGEST]) for text in SENTENCES]
     mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row, dtype=torch.bool) for row in rows], batch_first=True)
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), mask

@@ -75,6 +75,12 @@ def test_specials_come_from_the_configuration_first(tmp_path: Path) -> None:
     assert read_specials(word_piece(tmp_path, config)) == Specials(cls=5, sep=6, pad=0, mask=4, unk=1)
 
 
+def test_one_special_token_can_have_all_roles_as_in_gpt2(tmp_path: Path) -> None:
+    config = {f"{role}_token": "[UNK]" for role in ("bos", "eos", "unk")}
+    found = read_specials(word_piece(tmp_path, config, ["a", "[UNK]"]))
+    assert found == Specials(cls=1, sep=1, pad=1, mask=1, unk=1)
+
+
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match=r"tokenizer\.json: error E380"):
         WordTokenizer.load(tmp_path)

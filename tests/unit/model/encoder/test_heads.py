@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+import json
 from pathlib import Path
 
 import pytest
 import torch
+from tokenizers import Tokenizer, models
 
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder import families
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.heads import Heads
+from mtlspec.model.encoder.loading import build_model, save_model
 from tests.unit.model.encoder import many, small
 
 every_family = pytest.mark.parametrize("family", many.FAMILIES)
@@ -32,8 +35,6 @@ def test_every_family_file_is_in_the_table():
 
 def test_an_unsupported_family_is_an_error_not_a_seam_that_does_nothing():
     import transformers as t
-
-    from mtlspec.model.encoder.loading import build_model
 
     model = build_model(t.MPNetConfig(**many._SIZES))
     with pytest.raises(EncoderError, match=r"E340.*'mpnet'.*supported: albert, bert"):
@@ -167,6 +168,21 @@ def test_a_bias_can_forbid_a_key_and_is_differentiable(family):
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory) -> Encoder:
     return Encoder.load(small.write(tmp_path_factory.mktemp("bert")), max_pieces=12)
+
+
+def test_gpt2_is_an_encoder_like_any_other(tmp_path):
+    model = many.build("gpt2")
+    save_model(model, model.config, tmp_path)
+    Tokenizer(models.WordPiece({"w": 0, "[UNK]": 1}, unk_token="[UNK]")).save(str(tmp_path / "tokenizer.json"))
+    roles = {f"{role}_token": "[UNK]" for role in ("bos", "eos", "unk")}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(roles))
+    encoder, batch = Encoder.load(tmp_path), small.batch(7, 4)
+    with torch.no_grad():
+        whole = encoder(batch).words
+        with encoder.heads.gated(torch.ones(3, 4)):
+            torch.testing.assert_close(encoder(batch).words, whole)
+        with encoder.heads.gated(torch.zeros(3, 4)):
+            assert not torch.allclose(encoder(batch).words, whole)
 
 
 def test_windows_of_a_long_sentence_take_its_gates(encoder):

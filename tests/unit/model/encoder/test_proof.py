@@ -99,3 +99,14 @@ def test_the_doctor_ends_with_an_error_code_if_a_check_fails(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "FAIL" in shown
     assert "must not be trusted" in shown
+
+
+def test_the_doctor_takes_a_random_encoder_of_the_shape_where_weights_are_not_learnt_yet(tmp_path, monkeypatch, capsys):
+    (tmp_path / "registry" / "encoders").mkdir(parents=True)
+    (tmp_path / "specs").mkdir()
+    source = "{type: pretrain, layers: 2, heads: 2, width: 16, feed_forward: 16, vocabulary: 40}"
+    card = f"card: encoder\nname: mini\nlicence: none\nsource: {source}\n"
+    (tmp_path / "registry" / "encoders" / "mini.yaml").write_text(card)
+    monkeypatch.chdir(tmp_path)
+    assert run(["doctor", "--encoder", "mini", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["weights"].startswith("random weights of the shape of 'mini'")
