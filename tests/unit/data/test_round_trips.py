@@ -73,16 +73,6 @@ def test_comments_and_places_are_kept(tmp_path: Path) -> None:
     assert (second.id, second.comments, second.place) == ("2", ("# text = Hi",), (str(file), 7))
 
 
-def test_a_deep_tree_is_no_problem(tmp_path: Path) -> None:
-    depth = 20_000
-    file = tmp_path / "deep.trees"
-    file.write_text("(X " * depth + "(NN dog)" + ")" * depth + "\n")
-    (sentence,) = brackets.read(BRACKETS, file)
-    assert sentence.words == ("dog",)
-    tree = sentence.layers["con"]
-    assert len(tree.spans) == depth and set(tree.spans) == {(0, 1, "X")}  # type: ignore[union-attr]
-
-
 def test_penn_treebank_files_are_read_without_traces_and_functions(tmp_path: Path) -> None:
     file = tmp_path / "wsj.mrg"
     file.write_text(
