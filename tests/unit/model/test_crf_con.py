@@ -255,7 +255,7 @@ def learn(directory: Path, encoder: Path, sentences: list[Sentence], **train: An
 
 def test_it_learns_thirty_sentences_by_heart(tmp_path: Path) -> None:
     encoder = toy.write_encoder(tmp_path / "encoder", dropout=0.0)
-    assert learn(tmp_path, encoder, toy.corpus(11, 30), epochs=25) >= 99
+    assert learn(tmp_path, encoder, toy.corpus(11, 30), epochs=15) >= 99
 
 
 @pytest.mark.realdata
