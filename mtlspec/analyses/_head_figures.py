@@ -63,5 +63,23 @@ def draw_panels(directory: Path, name: str, panels: Sequence[Panel], *, limits: 
             axes.set_visible(False)
 
 
+def layer_map(directory: Path, name: str, values: npt.NDArray[np.float64], rows: Sequence[str], bar_title: str) -> None:
+    """Percentages [models, L], a row for every model and a column for every layer, counted from 1."""
+    layers = values.shape[1]
+    width, height = 1.8 + 0.075 * max(map(len, rows)) + 0.36 * layers, 1.0 + 0.3 * len(rows)
+    with drawing(directory, name, max(width, 3.6), height) as axes:
+        image = axes.imshow(values, cmap="Greys", vmin=0, vmax=100, aspect="auto", interpolation="nearest")
+        axes.set_xticks(range(layers), [str(layer + 1) for layer in range(layers)], fontsize=8)
+        axes.set_yticks(range(len(rows)), rows, fontsize=8)
+        axes.set_xlabel("layer")
+        axes.tick_params(length=0)
+        for (i, j), value in np.ndenumerate(values):
+            colour = "#ffffff" if value > 55 else "#101418"
+            axes.text(j, i, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=7)
+        bar = axes.figure.colorbar(image, ax=axes, shrink=0.9, aspect=12, pad=0.02)
+        bar.set_label(bar_title, fontsize=8)
+        bar.outline.set_visible(False)
+
+
 def _ticks(count: int) -> list[int]:
     return list(range(count)) if count <= 8 else list(range(0, count, 2 if count <= 16 else 4))

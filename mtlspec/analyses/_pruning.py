@@ -1,0 +1,144 @@
+"""One model whole, masked and pruned: equal predictions, multiply-adds, and samples per second."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mtlspec.analyses._measured import Measured
+from mtlspec.data.batching import EXTRA, Batch, collate, sequential
+from mtlspec.data.prepared import Prepared, PreparedSplit
+from mtlspec.io.write import write_json
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.encoder.pruning import prune_model
+from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.model.predict import count, predict, score
+from mtlspec.model.sharing import Sharing
+from mtlspec.sharing.hard import Options as Hard
+from mtlspec.spec.models import BatchLimits
+
+LIMITS = BatchLimits()
+FILE = "pruning.json"
+
+
+def measure_pruning(
+    train: Path, prepared: Path, out: Path, rounds: int, sentences: int, progress: Callable[[int, int, str], None]
+) -> Measured:
+    """Masked and pruned scores on test; a model without gates is measured as it is."""
+    data = Prepared.load(prepared)
+    masked = load_model(train)
+    gates = masked.sharing.head_gates("gate")
+    progress(0, 3, "masked")
+    predictions = {"masked": predict(masked, data.test, LIMITS)}
+    forms = {"masked": masked} if gates is None else {"whole": _ungated(masked), "masked": masked}
+    whole = multiply_adds(masked.encoder, data.test)
+    facts: dict[str, Any] = {"gated": gates is not None, **_shares(masked.encoder, gates)}
+    if gates is not None:
+        progress(1, 3, "pruned")
+        pruned = _ungated(load_model(train))
+        batch = _batches(data.dev if len(data.dev) else data.test, pruned, 1)[0]
+        report = prune_model(pruned, gates, batch)
+        predictions["pruned"] = predict(pruned, data.test, LIMITS)
+        forms["pruned"] = pruned
+        facts |= report.facts()
+        facts["multiply_adds"] = multiply_adds(pruned.encoder, data.test) / whole
+        facts["changed_predictions"] = {
+            task.name: sum(
+                a != b for a, b in zip(predictions["masked"][task.name], predictions["pruned"][task.name], strict=True)
+            )
+            for task in masked.tasks
+        }
+    scores = {form: score(masked, count(masked, data.test, found)) for form, found in predictions.items()}
+    facts["tasks"] = {
+        task.name: {"main": task.metric.main, **{form: found[task.name] for form, found in scores.items()}}
+        for task in masked.tasks
+    }
+    write_json(out / FILE, facts)
+    progress(2, 3, "speed")
+    return Measured({"share_kept": facts["share"]}, speeds(forms, data.test, rounds, sentences))
+
+
+def multiply_adds(encoder: Encoder, split: PreparedSplit) -> int:
+    """Of the layers over a split, without padding: projections, attention and feed-forward blocks."""
+    config, heads = encoder.config, encoder.heads
+    lengths = (split.piece_counts + EXTRA).double()
+    tokens, pairs = int(lengths.sum()), int((lengths * lengths).sum())
+    total = 0
+    for layer, number in enumerate(heads.counts):
+        weights = [found for found in heads.slices(layer) if found.parameter.dim() == 2]
+        projections = sum(found.part(head).numel() for found in weights for head in range(number))
+        total += tokens * projections + 2 * pairs * number * heads.width
+    inner = next((size for name in _INNER if isinstance(size := getattr(config, name, None), int)), 4 * encoder.width)
+    return total + tokens * 2 * encoder.width * inner * len(heads.counts)
+
+
+_INNER = ("intermediate_size", "hidden_dim", "n_inner")  # what configs call the width of the feed-forward block
+
+
+def speeds(forms: Mapping[str, MultiTaskModel], split: PreparedSplit, rounds: int, sentences: int) -> dict[str, float]:
+    """Samples per second of every form, decoding included and for the encoder alone, and how much pruning gains.
+
+    Rounds are interleaved after one that warms up, and the median counts. With one thread, CPU time is what the model
+    would take on an idle machine.
+    """
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
+    first = next(iter(forms.values()))
+    batches = _batches(split, first, sentences)
+    samples = sum(len(batch.rows) for batch in batches)
+    found: dict[str, list[float]] = {}
+    for number in range(rounds + 1):
+        for decode in (True, False):
+            for form, model in forms.items():
+                started = clock()
+                _pass(model, batches, decode)
+                if number:
+                    name = f"{form}_samples_per_second" if decode else f"{form}_encoder_samples_per_second"
+                    found.setdefault(name, []).append(samples / max(clock() - started, 1e-9))
+    told = {name: statistics.median(values) for name, values in found.items()}
+    for form in ("whole", "masked"):
+        if {form, "pruned"} <= forms.keys():
+            for part in ("", "encoder_"):
+                ours, theirs = (found[f"{which}_{part}samples_per_second"] for which in ("pruned", form))
+                told[f"{part}speed_up_over_{form}"] = statistics.median(
+                    a / b for a, b in zip(ours, theirs, strict=True)
+                )
+    return told
+
+
+@torch.inference_mode()
+def _pass(model: MultiTaskModel, batches: Sequence[Batch], decode: bool) -> None:
+    for batch in batches:
+        states = model.states(batch, 0)
+        for number, task in enumerate(model.tasks if decode else ()):
+            seen = states if number == 0 or model.sharing.task_free else model.states(batch, number)
+            task.decode(seen, batch)
+
+
+def _ungated(model: MultiTaskModel) -> MultiTaskModel:
+    """The same encoder and decoders without gates."""
+    sharing = Sharing(model.encoder, [task.name for task in model.tasks])
+    plain = MultiTaskModel(model.encoder, sharing, Hard(type="hard"), model.tasks)
+    plain.module.eval()
+    return plain
+
+
+def _shares(encoder: Encoder, gates: Tensor | None) -> dict[str, Any]:
+    """The share of heads that is kept, of all and of each layer's."""
+    counts = encoder.heads.counts
+    kept = counts if gates is None else (gates > 0).sum(1).tolist()
+    by_layer = [own / max(number, 1) for own, number in zip(kept, counts, strict=True)]
+    return {"share": sum(kept) / sum(counts), "share_by_layer": by_layer}
+
+
+def _batches(split: PreparedSplit, model: MultiTaskModel, sentences: int) -> list[Batch]:
+    """The first sentences of a split; one at least."""
+    lengths = split.piece_counts[:sentences]
+    return [
+        collate(split, rows, model.encoder.specials) for rows in sequential(lengths, LIMITS.sentences, LIMITS.tokens)
+    ]

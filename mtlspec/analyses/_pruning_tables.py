@@ -1,0 +1,138 @@
+"""The table, the figure and the sentences of pruning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._head_figures import layer_map
+from mtlspec.analyses._pruning import FILE
+from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
+from mtlspec.analyses._variants import Variant, baseline_for, variants
+
+_NOTHING = Cell("–")
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A model and what was measured of each run."""
+
+    variant: Variant
+    runs: tuple[Mapping[str, Any], ...]
+
+    @property
+    def gated(self) -> bool:
+        return bool(self.runs[0]["gated"])
+
+    @property
+    def kept(self) -> list[float]:
+        """Percentage of heads, per run."""
+        return [100 * float(run["share"]) for run in self.runs]
+
+    def scores(self, task: str, form: str) -> list[float]:
+        """Main scores, per run."""
+        return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs]
+
+
+def read(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> list[Pruned]:
+    measured = {str(row["train"]): json.loads((inputs[row["measure"]] / FILE).read_bytes()) for row in models}
+    return [Pruned(variant, tuple(measured[run.train] for run in variant.runs)) for variant in variants(models)]
+
+
+def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
+    """The paper's Table 2, a section for every task."""
+    tasks = list(dict.fromkeys(task for row in rows for task in row.variant.tasks))
+    sections = tuple(
+        (task, tuple(_line(row, task, rows, baseline) for row in rows if task in row.variant.tasks)) for task in tasks
+    )
+    caption = (
+        "Test scores with closed heads masked, and with the same heads removed from the network and fractional gates "
+        "folded into its weights: the two must not differ. Δ is the difference of the pruned score to the single-task "
+        f"model of {baseline}. Work: multiply-adds of the encoder on the test set, relative to the whole encoder, feed-"
+        "forward blocks included. Difference: the largest one between the states of the masked and the pruned encoder. "
+        "A model is worth its pruning if Δ is near zero and the share of heads is small."
+    )
+    columns = ("model", "masked", "pruned", "Δ", "heads kept, %", "work, %", "difference", "changed predictions")
+    return Table("pruning", "Pruned models", caption, columns, sections)
+
+
+def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, ...]:
+    variant = row.variant
+    source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
+    first = (Cell(variant.label, variant.label), _mean(row.scores(task, "masked"), 2, source))
+    if not row.gated:
+        return (*first, _NOTHING, _NOTHING, _mean(row.kept, 1, source), _NOTHING, _NOTHING, _NOTHING)
+    changed = sum(run["changed_predictions"][task] for run in row.runs)
+    worst = max(run["max_difference"] for run in row.runs)
+    return (
+        *first,
+        _mean(row.scores(task, "pruned"), 2, source),
+        _delta(row, task, rows, baseline),
+        _mean(row.kept, 1, source),
+        _mean([100 * run["multiply_adds"] for run in row.runs], 1, source),
+        Cell(f"{worst:.0e}".replace("-", "−"), worst),
+        Cell(str(changed), changed),
+    )
+
+
+def _mean(values: Sequence[float], digits: int, source: str) -> Cell:
+    mean, std = mean_and_std(values)
+    return Cell(score_text(mean, std, digits), mean, std, source=source)
+
+
+def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Cell:
+    loss = _loss(row, task, rows, baseline)
+    if loss is None:
+        return _NOTHING
+    tone: Tone = "" if abs(loss) < 0.005 else "up" if loss > 0 else "down"
+    return Cell(signed(loss), loss, tone=tone)
+
+
+def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> float | None:
+    """The pruned score less that of the whole single-task model; None if there is none."""
+    against = baseline_for(row.variant, task, baseline, [other.variant for other in rows])
+    whole = next((other for other in rows if other.variant is against), None)
+    if whole is None:
+        return None
+    return float(np.mean(row.scores(task, "pruned")) - np.mean(whole.scores(task, "masked")))
+
+
+def draw(rows: Sequence[Pruned], directory: Path) -> tuple[Figure, ...]:
+    gated = [row for row in rows if row.gated]
+    if not gated:
+        return ()
+    values = np.array([np.mean([run["share_by_layer"] for run in row.runs], axis=0) for row in gated])
+    layer_map(directory, "kept_by_layer", 100 * values, [row.variant.label for row in gated], "heads kept, %")
+    caption = (
+        "Share of heads that each layer keeps, mean over runs. Dark columns are layers that pruning leaves alone: "
+        "light ones the task can do without."
+    )
+    return (Figure("kept_by_layer", "Heads kept by layer", caption),)
+
+
+def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
+    gated = [row for row in rows if row.gated]
+    if not gated:
+        return ("No model has head gates, so nothing was pruned; train groups with `sharing: l0`.",)
+    sentences = []
+    for group in dict.fromkeys(row.variant.group for row in gated):
+        own = [row for row in gated if row.variant.group == group]
+        kept = float(np.mean([np.mean(row.kept) for row in own]))
+        losses = [
+            loss for row in own for task in row.variant.tasks if (loss := _loss(row, task, rows, baseline)) is not None
+        ]
+        against = f" and scores {signed(float(np.mean(losses)))} points against {baseline}" if losses else ""
+        sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks.")
+    worst = max(run["max_difference"] for row in gated for run in row.runs)
+    changed = sum(sum(run["changed_predictions"].values()) for row in gated for run in row.runs)
+    sentences.append(
+        f"Removing the closed heads for good changed states by at most {worst:.0e}".replace("e-", "e−")
+        + f" and {changed} {'prediction' if changed == 1 else 'predictions'}."
+    )
+    return tuple(sentences)

@@ -1,0 +1,124 @@
+"""The pruning table: masked and pruned models predict alike, and the figures are those worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._pruning import multiply_adds
+from mtlspec.analyses._tables import Table
+from mtlspec.analyses.pruning_table import Options, measure, run
+from mtlspec.data.prepared import Prepared
+from mtlspec.io.digest import digest_tree
+from mtlspec.model.encoder.encoder import Encoder
+from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+
+HALF = [[OPEN, 0.5, CLOSED, CLOSED], [CLOSED, OPEN, -0.5, CLOSED]]
+EMPTY_LAYER = [[CLOSED] * 4, [OPEN, OPEN, OPEN, 1.0]]
+OPTIONS = Options(type="pruning_table", rounds=2, sentences=8)
+Made = tuple[list[dict[str, Any]], dict[str, Path], dict[str, Any]]
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_prepared: Path) -> Made:
+    """stl without gates, sp with half of the heads, dp for two tasks with an empty layer; two seeds each."""
+    root, data = tmp_path_factory.mktemp("models"), Prepared.load(toy_prepared)
+    rows, inputs, found = [], {}, {}
+    for group, tasks, gates in (("stl", ["pos"], None), ("sp", ["pos"], HALF), ("dp", ["pos", "ner"], EMPTY_LAYER)):
+        for seed in (1, 2):
+            one = row(group, tasks, seed)
+            train = write_model(root / one["train"], toy_encoder, data, tasks, seed, gates)
+            out = root / one["measure"]
+            out.mkdir()
+            found[one["measure"]] = measure(OPTIONS, one, {"train": train, "prepare": toy_prepared}, out, _silent)
+            rows.append(one)
+            inputs[one["measure"]] = out
+    return rows, inputs, found
+
+
+def test_pruned_models_predict_what_masked_ones_do(measured: Made) -> None:
+    _, inputs, _ = measured
+    for name, kept in (("measure-sp-pos-s1", [0.5, 0.5]), ("measure-dp-pos-ner-s2", [0.0, 1.0])):
+        about = json.loads((inputs[name] / "pruning.json").read_bytes())
+        assert about["gated"] and about["share"] == 0.5 and about["share_by_layer"] == kept
+        assert about["max_difference"] <= 1e-5
+        assert about["heads"] == {"before": 8, "after": 4}
+        assert set(about["changed_predictions"].values()) == {0}
+        assert about["parameters"]["after"] < about["parameters"]["before"]
+        for task in about["tasks"].values():
+            assert task["masked"] == task["pruned"]
+    plain = json.loads((inputs["measure-stl-pos-s1"] / "pruning.json").read_bytes())
+    assert not plain["gated"] and plain["share_by_layer"] == [1.0, 1.0] and "pruned" not in plain["tasks"]["pos"]
+
+
+def test_work_is_counted_by_hand(toy_encoder: Path, toy_prepared: Path, measured: Made) -> None:
+    """Width 32, heads of 8, feed-forward 64, two layers."""
+    split = Prepared.load(toy_prepared).test
+    lengths = [count + 2 for count in split.piece_counts.tolist()]
+
+    def work(heads: int) -> int:
+        return sum(n * 4 * 32 * 8 * heads + 2 * n * n * 8 * heads + 2 * (n * 2 * 32 * 64) for n in lengths)
+
+    assert multiply_adds(Encoder.load(toy_encoder), split) == work(8)
+    about = json.loads((measured[1]["measure-sp-pos-s1"] / "pruning.json").read_bytes())
+    assert about["multiply_adds"] == pytest.approx(work(4) / work(8))
+
+
+def test_speeds_are_told_and_never_written(measured: Made) -> None:
+    _, inputs, found = measured
+    timings = found["measure-dp-pos-ner-s1"].timings
+    parts = [f"{form}_{part}samples_per_second" for form in ("whole", "masked", "pruned") for part in ("", "encoder_")]
+    gains = [f"{part}speed_up_over_{form}" for form in ("whole", "masked") for part in ("", "encoder_")]
+    assert set(timings) == {*parts, *gains} and all(value > 0 for value in timings.values())
+    assert set(found["measure-stl-pos-s1"].timings) == {
+        "masked_samples_per_second",
+        "masked_encoder_samples_per_second",
+    }
+    assert all("second" not in path.read_text() for directory in inputs.values() for path in directory.iterdir())
+
+
+def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path, tmp_path: Path) -> None:
+    rows, inputs, _ = measured
+    one = rows[2]
+    again = tmp_path / "again"
+    again.mkdir()
+    train = inputs[one["measure"]].parent / one["train"]
+    measure(OPTIONS, one, {"train": train, "prepare": toy_prepared}, again, _silent)
+    assert digest_tree(again) == digest_tree(inputs[one["measure"]])
+
+
+def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp_path: Path) -> None:
+    rows, inputs, _ = measured
+    facts = run(OPTIONS, rows, inputs, tmp_path, _silent)
+    assert facts == {"models": 3, "pruned": 2}
+    table = Table.read(tmp_path / "tables/pruning.json")
+    assert [(heading, [line[0].text for line in lines]) for heading, lines in table.sections] == [
+        ("pos", ["stl: pos", "sp: pos", "dp: pos + ner"]),
+        ("ner", ["dp: pos + ner"]),
+    ]
+    (stl, sp, _), (ner,) = (lines for _, lines in table.sections)
+    assert sp[2].value == sp[1].value and sp[4].value == 50.0 and sp[7].value == 0
+    assert sp[3].value == pytest.approx(float(sp[2].value or 0) - float(stl[1].value or 0))
+    assert stl[2].text == "–" and ner[3].text == "–"
+    findings = Findings.read(tmp_path)
+    assert findings.summary[0].startswith("sp keeps 50 % of the heads and scores ")
+    assert findings.summary[-1].endswith(" and 0 predictions.")
+    run(OPTIONS, rows, inputs, tmp_path / "again", _silent)
+    first = {path.relative_to(tmp_path): path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+    assert first == {
+        path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again/figures").iterdir()
+    }
+
+
+def test_without_gates_it_says_so(measured: Made, tmp_path: Path) -> None:
+    rows, inputs, _ = measured
+    run(OPTIONS, rows[:2], inputs, tmp_path, _silent)
+    assert "nothing was pruned" in Findings.read(tmp_path).summary[0]
