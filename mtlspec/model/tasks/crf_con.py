@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Options(TaskOptions):
     reads: ClassVar[frozenset[LayerKind]] = frozenset({"con"})
     type: Literal["crf_con"]
-    mlp_span: Annotated[int, Field(ge=1)] = Field(default=500, description="Width of the vectors that spans score.")
-    mlp_label: Annotated[int, Field(ge=1)] = Field(default=100, description="Width of the vectors that labels score.")
+    span_size: Annotated[int, Field(ge=1)] = Field(default=500, description="Width of the vectors that spans score.")
+    label_size: Annotated[int, Field(ge=1)] = Field(default=100, description="Width of the vectors that labels score.")
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.33, description="On those vectors; the same features of all words of a sentence are dropped."
     )
@@ -59,7 +59,7 @@ class CrfConstituency:
         self.phrases = PhraseLabels(labels)
         self._options, self._labels = options, dict(labels)
         self.module = FencepostScorer(
-            width, options.mlp_span, options.mlp_label, len(self.phrases), options.dropout, options.slope
+            width, options.span_size, options.label_size, len(self.phrases), options.dropout, options.slope
         )
 
     def rows(self, split: PreparedSplit) -> Tensor:

@@ -49,7 +49,7 @@ def prepare(directory: Path, encoder: Path, train: list[Sentence], dev: list[Sen
 
 
 def parser(labels: Any, **options: Any) -> CrfConstituency:
-    given_ = {"type": "crf_con", "layer": "con", "mlp_span": 6, "mlp_label": 5, **options}
+    given_ = {"type": "crf_con", "layer": "con", "span_size": 6, "label_size": 5, **options}
     torch.manual_seed(1)
     task = build_task(
         cast(TaskOptions, options_class(TASKS, "crf_con").model_validate(given_)), "con", dict(labels), WIDTH
@@ -249,7 +249,7 @@ def test_a_described_parser_is_rebuilt_the_same(data: Prepared) -> None:
 def learn(directory: Path, encoder: Path, sentences: list[Sentence], **train: Any) -> float:
     prepared = toy.write_prepared(directory / "data", encoder, dict.fromkeys(("train", "dev", "test"), sentences))
     params = toy.train_params(["pos"], dropout=0.0, patience=1.0, batch={"sentences": 10, "tokens": 2000}, **train)
-    params["tasks"] = {"con": {"type": "crf_con", "layer": "con", "mlp_span": 64, "mlp_label": 48, "dropout": 0.0}}
+    params["tasks"] = {"con": {"type": "crf_con", "layer": "con", "span_size": 64, "label_size": 48, "dropout": 0.0}}
     return float(toy.run_train(directory, encoder, prepared, params).scores["dev/con/f1"])
 
 
