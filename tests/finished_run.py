@@ -22,6 +22,7 @@ from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_json, write_text
 from mtlspec.plan.types import CodeUnit, Plan, Stage
+from mtlspec.spec.packs import load_pack
 from mtlspec.stages.analyse import run as run_analyse
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.stages.report import run as run_report
@@ -80,13 +81,14 @@ def make_run(
     seeds: Sequence[int] = (1, 2),
     description: str = "A made-up study.",
     gain: float = 0.05,
+    compare_to: str | None = None,
 ) -> FinishedRun:
     """`gain` is what pairs and the full model add to the share of right answers."""
     (root / "specs").mkdir(parents=True, exist_ok=True)
     (root / "registry").mkdir(exist_ok=True)
     write_text(root / "requirements.lock", "torch==2.13.0\n")
     project = Project(root.resolve())
-    finished = FinishedRun(project, _plan(name, tasks, seeds, description))
+    finished = FinishedRun(project, _plan(name, tasks, seeds, description, compare_to))
     write_text(finished.places.plan, finished.plan.text())
     for stage in finished.plan.stages:
         out = finished.places.artifact(stage.name)
@@ -107,7 +109,7 @@ def _task_sets(tasks: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     return [*sets, ("mtl", tuple(tasks))]
 
 
-def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: str) -> Plan:
+def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: str, compare_to: str | None) -> Plan:
     stages: list[Stage] = []
 
     def add(stage: str, kind: Any, params: Mapping[str, Any], inputs: Mapping[str, str]) -> str:
@@ -135,6 +137,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
         },
         "analyses": {"scores": {"type": "score_matrix", "models": []}},
         "run": {"threads": 1, "device": "cpu", "precision": "fp32"}, "tracking": {"checkpoint_limit_mb": 8.0},
+        "compare_to": compare_to,
     }  # fmt: skip
     models = []
     for group, members in _task_sets(tasks):
@@ -159,7 +162,8 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     inputs = {"prepare": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
-    add("report", "report", {**resolved, "models": models, "analyses": {"scores": scores}}, inputs)
+    published = {} if compare_to is None else {"published": load_pack(compare_to).model_dump(mode="json")}
+    add("report", "report", {**resolved, **published, "models": models, "analyses": {"scores": scores}}, inputs)
     return Plan(spec=name, spec_digest=digest_value(resolved), stages=tuple(stages), units=(UNIT,))
 
 

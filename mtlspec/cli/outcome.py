@@ -7,6 +7,7 @@ import os
 from mtlspec.cli import console
 from mtlspec.execute.materialise import Materialised
 from mtlspec.io.project import Project
+from mtlspec.report.viewing import write_viewing_copy
 from mtlspec.track.record import read_record
 
 
@@ -23,7 +24,7 @@ def show_outcome(project: Project, planned: Materialised) -> None:
     console.say_table(
         ("model", "seeds", *headings), rows, title=f"{planned.plan.spec}: test scores, mean ± std over seeds"
     )
-    report = planned.places.artifact("report") / "report.html"
+    report = write_viewing_copy(planned.places)
     console.say()
     console.say(f"report   {os.path.relpath(report)}")
     console.say(f"record   {os.path.relpath(planned.places.record)}")

@@ -23,18 +23,24 @@ def command(
         Literal["path", "md"], typer.Option("--format", help="`path`, or the text as Markdown.")
     ] = "path",
 ) -> None:
-    """Where the report of a run is: one HTML file that needs no network."""
+    """Where the report of a run is: one HTML file that needs no network.
+
+    The page is the recorded report with one chapter more, what was measured on this machine.
+    """
     import os
 
     from mtlspec.cli import console
     from mtlspec.io.project import Project
+    from mtlspec.report.viewing import write_viewing_copy
 
     project = Project.find()
     name = Path(spec).stem if spec.endswith((".yaml", ".yml")) else spec
     folder = project.run(name).artifact("report")
-    page = folder / "report.html"
-    if not page.is_file():
-        raise SetupError("E622", f"'{name}' has no report yet", page, f"`mtlspec run {name}` makes it")
+    if not (folder / "report.html").is_file():
+        raise SetupError(
+            "E622", f"'{name}' has no report yet", folder / "report.html", f"`mtlspec run {name}` makes it"
+        )
+    page = write_viewing_copy(project.run(name))
     if format_ == "md":
         typer.echo((folder / "report.md").read_text(encoding="utf-8"), nl=False)
     else:

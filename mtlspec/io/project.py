@@ -46,6 +46,11 @@ class RunPlaces:
         """What a stage printed when it last ran on a worker."""
         return self.base / "work" / f"{stage}.log"
 
+    @property
+    def page(self) -> Path:
+        """The report as people look at it: the artifact's page with what this machine measured; never an output."""
+        return self.base / "work" / "report.html"
+
     def timing(self, stage: str) -> Path:
         return self.base / "timings" / f"{stage}.json"
 

@@ -22,9 +22,9 @@ def build_report(
 ) -> dict[str, Any]:
     """Fills `out`; returns facts for the stage's record."""
     progress(0, 3, "reading artifacts")
-    content = gather(params, inputs, environment)
-    progress(1, 3, "drawing learning curves")
     figures = out / "figures"
+    content = gather(params, inputs, environment, figures)
+    progress(1, 3, "drawing learning curves")
     drawn = draw_curves(content.models, content.metrics, inputs, figures)
     curves = {task: tuple((figure, figures / figure.name) for figure in items) for task, items in drawn.items()}
     progress(2, 3, "writing the page")
@@ -33,9 +33,10 @@ def build_report(
             table.write(out / "tables" / section.anchor)
         for figure, source in section.figures:
             for suffix in ("svg", "png"):
-                data = source.with_suffix(f".{suffix}").read_bytes()
-                write_bytes(figures / section.anchor / f"{figure.name}.{suffix}", data)
-    for table in (content.training, *content.statistics):
+                target = figures / section.anchor / f"{figure.name}.{suffix}"
+                if source.with_suffix(f".{suffix}") != target:  # the report's own are there already
+                    write_bytes(target, source.with_suffix(f".{suffix}").read_bytes())
+    for table in (content.overview, content.training, content.provenance, *content.statistics):
         table.write(out / "tables")
     write_text(out / "report.html", html(content, curves))
     write_text(out / "report.md", markdown(content, curves))

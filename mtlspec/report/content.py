@@ -9,26 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.analyses import _score_tables
-from mtlspec.analyses._findings import Figure, Findings
-from mtlspec.analyses._history import read_epochs
+from mtlspec.analyses._findings import Findings
 from mtlspec.analyses._scores import Evaluation
-from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
+from mtlspec.analyses._tables import Table
 from mtlspec.analyses._variants import Variant, variants
+from mtlspec.io.digest import digest_value
+from mtlspec.report.published import bring_together
+from mtlspec.report.published_section import ANCHOR, published_section
+from mtlspec.report.runs import overview_table, provenance_table, training_table
+from mtlspec.report.section import Section
 from mtlspec.report.statistics import statistics_tables
+from mtlspec.spec.packs import Pack
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
-
-
-@dataclass(frozen=True)
-class Section:
-    """One chapter of the report; `figures` come with the file that holds them, without its suffix."""
-
-    anchor: str
-    title: str
-    sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
-    figures: tuple[tuple[Figure, Path], ...]
 
 
 @dataclass(frozen=True)
@@ -40,8 +34,11 @@ class Content:
     models: tuple[Variant, ...]
     metrics: Mapping[str, str]  # task -> main metric
     sections: tuple[Section, ...]  # of the analyses
-    training: Table
+    overview: Table  # one row a configuration
+    training: Table  # one row a trained model
+    provenance: Table  # one row a stage
     statistics: tuple[Table, ...]
+    digest: str  # of the experiment: spec and cards
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -52,7 +49,8 @@ class Content:
         return sum(len(variant.runs) for variant in self.models)
 
 
-def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
+def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -> Content:
+    """`figures` is where the report draws its own."""
     models = variants(params["models"])
     evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for variant in models for run in variant.runs}
     metrics: dict[str, str] = {}
@@ -63,6 +61,10 @@ def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
     sections = [_analysis_section(name, findings, inputs[params["analyses"][name]]) for name, findings in found.items()]
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
+    if "published" in params:
+        pack = Pack.model_validate(params["published"])
+        side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
+        sections.append(published_section(side, figures / ANCHOR))
     statistics = json.loads((inputs["prepare"] / "statistics.json").read_bytes())
     return Content(
         spec=params["spec"],
@@ -72,8 +74,11 @@ def gather(params: Params, inputs: Inputs, environment: Params) -> Content:
         models=models,
         metrics=metrics,
         sections=tuple(sections),
-        training=_training_table(models, evaluations, inputs),
+        overview=overview_table(models, evaluations, inputs),
+        training=training_table(models, evaluations, inputs),
+        provenance=provenance_table(inputs),
         statistics=statistics_tables(statistics),
+        digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
     )
 
 
@@ -87,29 +92,3 @@ def _plain_scores(models: tuple[Variant, ...], evaluations: Mapping[str, Evaluat
     """A spec without a score matrix still gets its scores, without comparisons."""
     matrix = _score_tables.Matrix(models, evaluations, (), baseline="", alpha=0.05, rounds=0)
     return Section("scores", "Scores", (), (_score_tables.scores_table(matrix),), ())
-
-
-def _training_table(models: tuple[Variant, ...], evaluations: Mapping[str, Evaluation], inputs: Inputs) -> Table:
-    """One row a trained model: how long it learned, which epoch was kept, how it did on dev and test."""
-    sections = []
-    for variant in models:
-        rows = []
-        for run in variant.runs:
-            epochs = read_epochs(inputs[run.train])
-            best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
-            scores = [evaluations[run.stage].score(task) for task in variant.tasks]
-            test, _ = mean_and_std(scores)
-            rows.append(
-                (
-                    Cell(run.train.removeprefix("train-"), run.train, source=f"{run.train} · {run.stage}"),
-                    Cell(str(run.seed), run.seed),
-                    Cell(str(len(epochs)), len(epochs)),
-                    Cell(str(best.number), best.number),
-                    Cell(score_text(best.mean, None), best.mean, source=run.train),
-                    Cell(score_text(test, None), test, source=run.stage),
-                )
-            )
-        sections.append((variant.label, tuple(rows)))
-    columns = ("model", "seed", "epochs", "best epoch", "dev mean", "test mean")
-    caption = "Every trained model. The kept epoch is the one with the best mean dev score over the model's tasks."
-    return Table("training", "Trained models", caption, columns, tuple(sections))

@@ -1,4 +1,4 @@
-"""Learning curves: one pair of figures a task, one line a model, the mean over its seeds with their range."""
+"""Learning curves: one pair of figures a task, one line a model (or a group of many), with the range of its seeds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from mtlspec.analyses._figures import Line, curves
 from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._history import Column, Epoch, read_epochs, read_history
-from mtlspec.analyses._variants import Variant
+from mtlspec.analyses._variants import Seeded, Variant
 
 _BINS = 40  # a loss curve of single updates is a cloud; means over a fortieth of the training show the trend
+
+MOST_LINES = 8
 
 
 def draw_curves(
@@ -23,17 +25,17 @@ def draw_curves(
     losses = {run.train: read_losses(inputs[run.train]) for variant in variants for run in variant.runs}
     made: dict[str, tuple[Figure, ...]] = {}
     for task, metric in metrics.items():
-        members = [variant for variant in variants if task in variant.tasks]
-        dev = [
-            _dev_line(variant, [epochs[run.train] for run in variant.runs], f"{task}/{metric}") for variant in members
-        ]
-        loss = [_loss_line(variant, [losses[run.train][task] for run in variant.runs]) for variant in members]
+        members, grouped = lines_of(task, variants)
+        dev = [_dev_line(name, [epochs[run.train] for run in runs], f"{task}/{metric}") for name, runs in members]
+        loss = [_loss_line(name, [losses[run.train][task] for run in runs]) for name, runs in members]
         names = (f"curve_{task}_dev", f"curve_{task}_loss")
         curves(directory, names[0], [line for line in dev if len(line.x)], x_title="epoch", y_title=f"dev {metric}, %")
         drawn = [line for line in loss if len(line.x)]
         positive = all(bool((line.y > 0).all()) for line in drawn)
         curves(directory, names[1], drawn, x_title="update", y_title="training loss", logarithmic=positive)
         note = "Mean over seeds; the band spans the seeds."
+        if grouped:
+            note = "Mean over the models and seeds of a group; the band spans them."
         made[task] = (
             Figure(names[0], f"{task}: dev {metric}", f"Dev score after every epoch. {note}"),
             Figure(
@@ -45,6 +47,26 @@ def draw_curves(
     return made
 
 
+def lines_of(task: str, variants: Sequence[Variant]) -> tuple[list[tuple[str, list[Seeded]]], bool]:
+    """The lines of one task's figure: a model each, or a group each where models would be more than a reader can tell.
+
+    Groups beyond the limit are left to the tables, those with the fewest models first.
+    """
+    own = [variant for variant in variants if task in variant.tasks]
+    if len(own) <= MOST_LINES:
+        return [(variant.label, list(variant.runs)) for variant in own], False
+    groups: dict[str, list[Variant]] = {}
+    for variant in own:
+        groups.setdefault(variant.group, []).append(variant)
+    largest = sorted(groups, key=lambda group: -len(groups[group]))[:MOST_LINES]
+    lines = []
+    for group, members in groups.items():
+        if group in largest:
+            name = group if len(members) == 1 else f"{group} ({len(members)} models)"
+            lines.append((name, [run for variant in members for run in variant.runs]))
+    return lines, True
+
+
 def read_losses(train_artifact: Path) -> dict[str, tuple[Column, Column]]:
     """Task -> (update, loss), each [updates of that task]."""
     tasks, columns = read_history(train_artifact)
@@ -52,17 +74,17 @@ def read_losses(train_artifact: Path) -> dict[str, tuple[Column, Column]]:
     return {task: (columns["update"][names == task], columns["loss"][names == task]) for task in sorted(set(tasks))}
 
 
-def _dev_line(variant: Variant, seeds: Sequence[Sequence[Epoch]], key: str) -> Line:
+def _dev_line(name: str, seeds: Sequence[Sequence[Epoch]], key: str) -> Line:
     """Seeds may stop early at different epochs; each epoch averages those that reached it."""
     values: dict[int, list[float]] = {}
     for epochs in seeds:
         for epoch in epochs:
             if key in epoch.scores:
                 values.setdefault(epoch.number, []).append(epoch.scores[key])
-    return _line(variant, [(float(number), values[number]) for number in sorted(values)])
+    return _line(name, [(float(number), values[number]) for number in sorted(values)])
 
 
-def _loss_line(variant: Variant, seeds: Sequence[tuple[Column, Column]]) -> Line:
+def _loss_line(name: str, seeds: Sequence[tuple[Column, Column]]) -> Line:
     last = max((float(updates.max()) for updates, _ in seeds if len(updates)), default=0.0)
     width = max(1.0, np.ceil((last + 1) / _BINS))
     values: dict[int, list[float]] = {}
@@ -70,12 +92,12 @@ def _loss_line(variant: Variant, seeds: Sequence[tuple[Column, Column]]) -> Line
         bins = (updates // width).astype(np.int64)
         for index in np.unique(bins[np.isfinite(loss)]):
             values.setdefault(int(index), []).append(float(np.nanmean(loss[bins == index])))
-    return _line(variant, [((index + 0.5) * width, values[index]) for index in sorted(values)])
+    return _line(name, [((index + 0.5) * width, values[index]) for index in sorted(values)])
 
 
-def _line(variant: Variant, points: Sequence[tuple[float, Sequence[float]]]) -> Line:
+def _line(name: str, points: Sequence[tuple[float, Sequence[float]]]) -> Line:
     return Line(
-        label=variant.label,
+        label=name,
         x=np.array([x for x, _ in points], np.float64),
         y=np.array([np.mean(values) for _, values in points], np.float64),
         low=np.array([min(values) for _, values in points], np.float64),

@@ -37,6 +37,20 @@
   document.addEventListener("scroll", hide, true);
   document.addEventListener("keydown", function (e) { if (e.key === "Escape") { hide(); } });
 
+  // From a number to its artifacts: open the table of stages and mark those that the number names.
+  document.addEventListener("click", function (e) {
+    const cell = e.target.closest("[data-tip]");
+    const stages = document.getElementById("stages");
+    if (!cell || !stages || getSelection().toString() || !matchMedia("(hover: hover)").matches) { return; }
+    const named = cell.dataset.tip.split(/[\s·|]+/).map(function (word) { return document.getElementById("stage-" + word); }).filter(Boolean);
+    if (!named.length) { return; }
+    stages.open = true;
+    document.querySelectorAll("tr.marked").forEach(function (row) { row.classList.remove("marked"); });
+    named.forEach(function (row) { row.classList.add("marked"); });
+    hide();
+    named[0].scrollIntoView({ block: "center" });
+  });
+
   // Sorting: within each section of a table; a third click restores the order of the file.
   document.querySelectorAll("table.sortable").forEach(function (table) {
     const heads = Array.from(table.tHead.rows[0].cells);
@@ -76,8 +90,11 @@
   const watch = new IntersectionObserver(function (entries) {
     entries.forEach(function (entry) {
       if (entry.isIntersecting) {
-        links.forEach(function (a) { a.classList.remove("here"); });
-        links.get(entry.target.id).classList.add("here");
+        const link = links.get(entry.target.id);
+        if (link) {
+          links.forEach(function (a) { a.classList.remove("here"); });
+          link.classList.add("here");
+        }
       }
     });
   }, { rootMargin: "0px 0px -75% 0px" });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._tables import Table
@@ -12,25 +12,24 @@ from mtlspec.io.digest import pretty_json
 from mtlspec.report.content import Content
 from mtlspec.report.svg import inline_svg
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 HERE = Path(__file__).parent
 Curves = Mapping[str, tuple[tuple[Figure, Path], ...]]
 
 
 def html(content: Content, curves: Curves) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    # Our own files are the only markup that is not escaped; everything a spec or a corpus says is.
-    environment.globals["svg"] = lambda path, title, prefix: Markup(inline_svg(Path(f"{path}.svg"), title, prefix))  # noqa: S704
-    return environment.get_template("page.html").render(
+    drawn = list(curves.values())
+    return template("page.html").render(
         content=content,
         chapters=chapters(content),
         tiles=tiles(content),
         headline=headline(content),
-        curves=list(curves.items()),
+        dev_curves=[items[0] for items in drawn],
+        loss_curves=[item for items in drawn for item in items[1:]],
         settings=settings(content),
         data=data_facts(content),
         environment=environment_facts(content.environment),
@@ -41,16 +40,26 @@ def html(content: Content, curves: Curves) -> str:
     )
 
 
-def chapters(content: Content) -> list[tuple[str, str]]:
-    """(anchor, title) of every section, in order."""
+def template(name: str) -> Template:
+    """A template of this folder. Only our own files are markup; what a spec or a corpus says is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals["svg"] = lambda path, title, prefix: Markup(inline_svg(Path(f"{path}.svg"), title, prefix))  # noqa: S704
+    return environment.get_template(name)
+
+
+def chapters(content: Content) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The navigation: (heading, [(anchor, title) of a section]), in order."""
+    results = [(f"analysis-{section.anchor}", section.title) for section in content.sections]
     return [
-        ("summary", "Summary"),
-        *((f"analysis-{section.anchor}", section.title) for section in content.sections),
-        ("curves", "Learning curves"),
-        ("models", "What ran"),
-        ("data", "Data"),
-        ("environment", "Environment"),
-        ("reproduce", "Reproduce"),
+        ("", [("summary", "Summary")]),
+        ("Results", [*results, ("curves", "Learning curves")]),
+        ("Behind them", [("models", "What ran"), ("data", "Data"), ("environment", "Environment")]),
+        ("", [("reproduce", "Reproduce")]),
     ]
 
 

@@ -32,7 +32,7 @@ def inside(study: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_report_prints_its_path_or_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert mtlspec(["report", "study"]) == 0
-    assert capsys.readouterr().out.strip() == "registry/runs/study/artifacts/report/report.html"
+    assert capsys.readouterr().out.strip() == "registry/runs/study/work/report.html"
     assert mtlspec(["report", "specs/study.yaml", "--format", "md"]) == 0
     assert capsys.readouterr().out.startswith("# study\n")
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.io.digest import digest_tree
+from mtlspec.report.curves import lines_of
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.stages.report import run as run_report
 from tests.finished_run import FinishedRun, make_run, read
@@ -68,7 +70,13 @@ def test_the_page_says_what_ran(page: str) -> None:
 
 def test_tables_and_figures_lie_beside_the_page(finished: FinishedRun) -> None:
     folder = finished.places.artifact("report")
-    for name in ("tables/scores/scores", "tables/scores/comparisons", "tables/training", "tables/data_size"):
+    for name in (
+        "tables/scores/scores",
+        "tables/training",
+        "tables/configurations",
+        "tables/stages",
+        "tables/data_size",
+    ):
         assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("csv", "tex", "json"))
     for name in ("figures/scores/deltas", "figures/curve_pos_dev", "figures/curve_ner_loss"):
         assert all((folder / f"{name}.{suffix}").is_file() for suffix in ("svg", "png"))
@@ -121,3 +129,28 @@ def test_statistics_have_train_first_and_frequent_labels_on_top(finished: Finish
     labels = [row[0].text for row in tables["data_labels_of_pos"].rows]
     assert labels[:2] == ["A", "B"]
     assert len(labels) == 2 + 15
+
+
+def test_every_stage_behind_a_number_has_its_digest_on_the_page(finished: FinishedRun, page: str) -> None:
+    found = _Page(page)
+    named = {word for title in found.values("title") for word in re.split(r"[\s·|]+", title) if word.startswith("eval")}
+    assert named
+    assert {f"stage-{word}" for word in named} <= set(found.values("id"))
+    record = read(finished.places.stage_record("report"))
+    assert record["inputs"]["evaluate-stl-pos-s1"][:16] in page
+
+
+def test_curves_of_a_large_study_have_a_line_a_group(page: str) -> None:
+    def variant(group: str, *tasks: str) -> Variant:
+        return Variant(group, tasks, (), (Seeded(1, f"evaluate-{group}-{tasks}-s1", f"train-{group}-{tasks}-s1"),))
+
+    partners = ["ner", "dep", "con", "srl", "chunk", "sense", "topic", "mood"]
+    few = [variant("stl", "pos"), *(variant("pair", "pos", other) for other in partners[:4])]
+    names, grouped = lines_of("pos", few)
+    assert [name for name, _ in names][:2] == ["stl: pos", "pair: pos + ner"]
+    assert not grouped
+    many = [*few, *(variant("pair", "pos", other) for other in partners[4:])]
+    names, grouped = lines_of("pos", many)
+    assert [(name, len(runs)) for name, runs in names] == [("stl", 1), ("pair (8 models)", 8)]
+    assert grouped
+    assert "<details><summary>Every trained model (8)</summary>" in page

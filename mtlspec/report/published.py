@@ -1,0 +1,152 @@
+"""Published figures beside ours, and which of the published findings this run shows, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._history import read_epochs, read_history
+from mtlspec.analyses._scores import Evaluation, seed_scores
+from mtlspec.analyses._tables import Cell, mean_and_std
+from mtlspec.analyses._variants import Variant
+from mtlspec.spec.packs import Pack
+
+_WAYS = {"hard": "", "l0 dynamic": "_dp", "l0 static": "_sp"}
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A score of this run that has a published counterpart."""
+
+    mean: float
+    std: float | None
+    variant: Variant
+    delta: float | None = None  # to single-task learning, in points
+    p: float | None = None  # of that difference, after Holm's correction; None where it was not tested
+
+    @property
+    def source(self) -> str:
+        seeds = ", ".join(str(seed) for seed in self.variant.seeds)
+        return f"{' · '.join(run.stage for run in self.variant.runs)} | seeds {seeds}"
+
+
+@dataclass(frozen=True)
+class Side:
+    """Both sides. Models are known by role: `stl`, `mtl`, `stl_dp`, or `pos+ner` for a pair."""
+
+    pack: Pack
+    tasks: tuple[str, ...]  # those that both have
+    ours: Mapping[tuple[str, str], Ours]  # (role, task)
+    kept: Mapping[tuple[str, str], tuple[float, ...]]  # (role, task) -> share of heads kept of each seed, in percent
+    alpha: float
+
+    def published(self, role: str, task: str) -> tuple[float, float] | None:
+        return (self.pack.pairs if "+" in role else self.pack.scores).get(role, {}).get(task)
+
+    def published_delta(self, role: str, task: str) -> float | None:
+        value, base = self.published(role, task), self.published("stl", task)
+        return None if value is None or base is None else value[0] - base[0]
+
+    def significant(self, ours: Ours) -> bool:
+        return ours.p is not None and ours.p < self.alpha
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """In the order of the pack: groups, pairs after `stl`."""
+        first, *others = self.pack.scores
+        return (first, *self.pack.pairs, *others)
+
+
+def bring_together(
+    pack: Pack,
+    spec: Mapping[str, Any],
+    models: Sequence[Variant],
+    evaluations: Mapping[str, Evaluation],
+    found: Sequence[Findings],
+    inputs: Mapping[str, Path],
+) -> Side:
+    """Models take a role by what they are: how many of the tasks they learn, and how they share."""
+    tasks = tuple(task for task in pack.metrics if task in spec["tasks"])
+    tests, alpha = _tests(found, spec)
+    by_role: dict[str, Variant] = {}
+    for variant in models:
+        role = role_of(variant, spec, tasks)
+        if role is not None:
+            by_role.setdefault(f"{role}:{variant.tasks[0]}" if role.startswith("stl") else role, variant)
+    ours: dict[tuple[str, str], Ours] = {}
+    kept: dict[tuple[str, str], tuple[float, ...]] = {}
+    for key, variant in by_role.items():
+        role = key.partition(":")[0]
+        for task in variant.tasks:
+            if task in tasks:
+                base = by_role.get(f"stl:{task}")
+                ours[role, task] = _ours(variant, task, base, evaluations, tests)
+                if shares := _kept_shares(variant, inputs):
+                    kept[role, task] = shares
+    return Side(pack, tasks, ours, kept, alpha)
+
+
+def role_of(variant: Variant, spec: Mapping[str, Any], tasks: Sequence[str]) -> str | None:
+    """`stl`, `a+b`, `mtl`, with `_dp` or `_sp` where heads are pruned; None for a model that the packs do not know."""
+    sharing = spec["models"][variant.group]["sharing"]
+    way = _WAYS.get(sharing["type"] if sharing["type"] != "l0" else f"l0 {sharing['mode']}")
+    if way is None:
+        return None
+    if len(variant.tasks) == 1:
+        return f"stl{way}"
+    if set(variant.tasks) == set(tasks):
+        return f"mtl{way}"
+    if len(variant.tasks) == 2 and not way and set(variant.tasks) <= set(tasks):
+        return "+".join(task for task in tasks if task in variant.tasks)
+    return None
+
+
+def _ours(
+    variant: Variant,
+    task: str,
+    base: Variant | None,
+    evaluations: Mapping[str, Evaluation],
+    tests: Mapping[tuple[str, str], float],
+) -> Ours:
+    mean, std = mean_and_std(seed_scores(variant, task, evaluations))
+    delta = None
+    if base is not None and base is not variant:
+        delta = mean - mean_and_std(seed_scores(base, task, evaluations))[0]
+    return Ours(mean, std, variant, delta, tests.get((variant.label, task)))
+
+
+def _tests(found: Sequence[Findings], spec: Mapping[str, Any]) -> tuple[dict[tuple[str, str], float], float]:
+    """(model's label, task) -> p after Holm's correction, as the score matrices of the spec say; and their level."""
+    tests: dict[tuple[str, str], float] = {}
+    for findings in found:
+        for table in findings.tables:
+            if findings.type == "score_matrix" and table.name == "comparisons":
+                place = table.columns.index("p (Holm)")
+                for row in table.rows:
+                    if isinstance(p := row[place].value, float | int):
+                        tests[row[0].text, row[1].text] = float(p)
+    levels = [item["alpha"] for item in spec["analyses"].values() if item["type"] == "score_matrix" and "alpha" in item]
+    return tests, float(levels[0]) if levels else 0.05
+
+
+def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> tuple[float, ...]:
+    """The share of heads that each seed's kept epoch has open, in percent; empty for models without gates."""
+    shares = []
+    for run in variant.runs:
+        _, columns = read_history(inputs[run.train])
+        if "gates_kept" not in columns:
+            return ()
+        best = max((epoch for epoch in read_epochs(inputs[run.train]) if epoch.best), key=lambda epoch: epoch.number)
+        of_epoch = columns["epoch"] <= best.number
+        shares.append(100 * float(columns["gates_kept"][of_epoch][-1]))
+    return tuple(shares)
+
+
+def our_cell(ours: Ours | None) -> Cell:
+    if ours is None:
+        return Cell("–")
+    text = f"{ours.mean:.2f}" + ("" if ours.std is None else f" ± {ours.std:.2f}")
+    return Cell(text, ours.mean, ours.std, source=ours.source)

@@ -1,0 +1,76 @@
+"""What ran: configurations, trained models, and the stages that every number comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mtlspec.analyses._history import read_epochs
+from mtlspec.analyses._scores import Evaluation
+from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
+from mtlspec.analyses._variants import Seeded, Variant
+from mtlspec.io.digest import digest_value
+from mtlspec.io.manifest import read_manifest
+
+Evaluations = Mapping[str, Evaluation]
+Inputs = Mapping[str, Path]
+
+
+def _outcome(run: Seeded, variant: Variant, evaluations: Evaluations, inputs: Inputs) -> tuple[int, int, float, float]:
+    """Epochs, best epoch, dev mean and test mean of one trained model."""
+    epochs = read_epochs(inputs[run.train])
+    best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
+    test, _ = mean_and_std([evaluations[run.stage].score(task) for task in variant.tasks])
+    return len(epochs), best.number, best.mean, test
+
+
+def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
+    """One row a configuration, means over its seeds, a section for each group."""
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for variant in models:
+        outcomes = [_outcome(run, variant, evaluations, inputs) for run in variant.runs]
+        source = f"{' · '.join(run.train for run in variant.runs)} | seeds {', '.join(map(str, variant.seeds))}"
+        cells = [Cell(variant.label, variant.label, source=source), Cell(str(len(outcomes)), len(outcomes))]
+        for place, digits in ((0, 1), (1, 1), (2, 2), (3, 2)):
+            mean, std = mean_and_std([float(outcome[place]) for outcome in outcomes])
+            cells.append(Cell(score_text(mean, std, digits), mean, std, source=source))
+        groups.setdefault(variant.group, []).append(tuple(cells))
+    columns = ("configuration", "seeds", "epochs", "best epoch", "dev mean", "test mean")
+    caption = "Means over seeds. The kept epoch is the one with the best mean dev score over the model's tasks."
+    sections = tuple((group, tuple(rows)) for group, rows in groups.items())
+    return Table("configurations", "Configurations", caption, columns, sections)
+
+
+def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
+    """One row a trained model: how long it learned, which epoch was kept, how it did on dev and test."""
+    sections = []
+    for variant in models:
+        rows = []
+        for run in variant.runs:
+            epochs, best, dev, test = _outcome(run, variant, evaluations, inputs)
+            rows.append(
+                (
+                    Cell(run.train.removeprefix("train-"), run.train, source=f"{run.train} · {run.stage}"),
+                    Cell(str(run.seed), run.seed),
+                    Cell(str(epochs), epochs),
+                    Cell(str(best), best),
+                    Cell(score_text(dev, None), dev, source=run.train),
+                    Cell(score_text(test, None), test, source=run.stage),
+                )
+            )
+        sections.append((variant.label, tuple(rows)))
+    columns = ("model", "seed", "epochs", "best epoch", "dev mean", "test mean")
+    caption = "Every trained model. The kept epoch is the one with the best mean dev score over the model's tasks."
+    return Table("training", "Trained models", caption, columns, tuple(sections))
+
+
+def provenance_table(inputs: Inputs) -> Table:
+    """Every stage that the report read, with the digest under which records and `mtlspec verify` know its artifact."""
+    rows = []
+    for stage, directory in sorted(inputs.items()):
+        manifest = read_manifest(directory)
+        digest = digest_value(manifest)
+        rows.append((Cell(stage, stage), Cell(digest[:16], digest), Cell(str(len(manifest)), len(manifest))))
+    columns = ("stage", "artifact", "files")
+    caption = "The artifact's digest is that of its manifest, which has the sha256 of every file."
+    return Table("stages", "Stages behind the numbers", caption, columns, (("", tuple(rows)),))

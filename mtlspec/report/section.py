@@ -1,0 +1,20 @@
+"""A chapter of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtlspec.analyses._findings import Figure
+from mtlspec.analyses._tables import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """One chapter of the report; `figures` come with the file that holds them, without its suffix."""
+
+    anchor: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    figures: tuple[tuple[Figure, Path], ...]
