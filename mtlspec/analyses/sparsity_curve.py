@@ -1,0 +1,43 @@
+"""What fewer heads cost: the score of gated models against the share of heads that they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from mtlspec.spec.families import AnalysisOptions
+
+
+class Options(AnalysisOptions):
+    type: Literal["sparsity_curve"]
+    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train", "evaluate")
+    baseline: str = Field(
+        default="stl", description="The model group without gates whose single-task models have all their heads."
+    )
+
+
+def run(
+    options: Options,
+    models: Sequence[Mapping[str, Any]],
+    inputs: Mapping[str, Path],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+) -> dict[str, Any]:
+    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+    from mtlspec.analyses import _sparsity as made
+    from mtlspec.analyses._findings import Findings
+    from mtlspec.analyses._variants import variants
+
+    points = made.points(variants(models), inputs, options.baseline, progress)
+    findings = Findings(
+        type=options.type,
+        title="Sparsity",
+        summary=made.summary(points, options.baseline),
+        tables=(made.points_table(points, options.baseline),),
+        figures=made.draw(points, options.baseline, out / "figures"),
+    )
+    findings.write(out)
+    return {"points": len(points)}
