@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from mtlspec.data.corpus import read_split
 from mtlspec.data.labels import crossing_arcs
 from mtlspec.data.page import baseline, page, replaced
 from mtlspec.data.sentence import DepTree, Frame, Sentence
-from mtlspec.data.statistics import corpus_statistics
+from mtlspec.data.statistics import corpus_statistics, statistics_rows
 from mtlspec.io.project import Project
 from mtlspec.spec.load import load_data_card
 from tests.unit.data.strategies import dep_trees
@@ -43,6 +44,33 @@ def test_figures_of_a_small_corpus() -> None:
     assert found["labels"]["s"] == {"V": {"train": 3, "dev": 1, "test": 1}}
     assert found["labels only in dev or test"] == {"d": [], "s": [], "t": ["Z"]}
     assert found["non-projective arcs"] == {"d": {"train": 1, "dev": 0, "test": 0}}
+
+
+def test_lengths_are_told_in_order_whatever_file_they_come_from() -> None:
+    train = [sentence(" ".join("a" * length), *"X" * length) for length in (3, 12, 33, 120, 1200)]
+    found = json.loads(json.dumps(corpus_statistics({"train": train}), sort_keys=True))  # as files keep them
+    (rows,) = (rows for title, _, rows in statistics_rows(found) if title == "Words per sentence")
+    told = [bar for bar, count in rows if count != "0"]
+    assert told == ["01–05", "11–15", "31–40", "101–150", "1001–"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 9).flatmap(dep_trees))
+def test_a_crossing_arc_spans_a_word_that_is_not_below_its_head(tree: DepTree) -> None:
+    def below(word: int, head: int) -> bool:
+        while word not in (0, head):
+            word = tree.heads[word - 1]
+        return word == head
+
+    arcs = [(word, head) for word, head in enumerate(tree.heads, 1) if head]
+    found = [w - 1 for w, h in arcs if not all(below(b, h) for b in range(min(w, h) + 1, max(w, h)))]
+    assert list(crossing_arcs(tree)) == found
+
+
+def test_crossing_arcs_of_a_very_long_sentence() -> None:
+    size = 100_000  # quadratic work would not end
+    for heads in (range(size), [0] + [1] * (size - 1), [*range(2, size + 1), 0]):
+        assert not list(crossing_arcs(DepTree(tuple(heads), ("r",) * size)))
 
 
 @settings(max_examples=100, deadline=None)

@@ -46,6 +46,9 @@ def test_generated_data_is_prepared(tmp_path: Path, toy_encoder: Path) -> None:
     assert prepared.layers == {"upos": "tags", "xpos": "tags", "dep": "dep", "con": "con", "ner": "tags", "srl": "srl"}
     statistics = json.loads((tmp_path / "out" / "statistics.json").read_text())
     assert statistics["sentences"]["train"] == 30 and statistics["dropped sentences"]["train"] == 0
+    pieces = int(prepared.train.piece_counts.sum()) / statistics["tokens"]["train"]
+    assert statistics["sub-tokens per word"]["train"] == round(pieces, 3)
+    assert statistics["sub-tokens of the longest sentence"]["train"] == int(prepared.train.piece_counts.max())
     assert str(tmp_path) not in "".join(p.read_text() for p in (tmp_path / "out").glob("*.json"))
     assert str(tmp_path).encode() not in (tmp_path / "out" / "train.arrow").read_bytes()
 
@@ -93,3 +96,25 @@ def test_bad_sentences_stop_the_stage_or_are_dropped_and_listed(tmp_path: Path, 
     assert result.facts["sentences"]["train"] == 29
     listed = json.loads((tmp_path / "two" / "dropped.json").read_text())
     assert listed["train"] == ["train.trees:1: E225: a bracket is not closed"]
+
+
+def test_splits_of_many_files_are_copied_and_prepared_as_one(tmp_path: Path, toy_encoder: Path) -> None:
+    run(data, tmp_path / "whole", small())
+    corpus = tmp_path / "corpus"
+    for split in ("train", "dev", "test"):
+        lines = (tmp_path / "whole" / f"{split}.trees").read_text().splitlines(keepends=True)
+        for number in range(0, len(lines), 5):
+            part = corpus / split / f"{number // 20:02d}" / f"{number:03d}.trees"
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text("".join(lines[number : number + 5]))
+    (corpus / "train" / "notes.txt").write_text("no data")
+    paths = {"train": "train/**/*.trees", "dev": "dev", "test": ["test/00/000.trees", "test/00/005.trees"]}
+    files = [{"reader": "brackets", "paths": paths, "layers": {"con": "con"}}]
+    card = small(generator=None, root="corpus", files=files)
+    pinned = card.model_copy(update={"sha256": locked(card, corpus)})
+    assert run(data, tmp_path / "data", pinned, project=tmp_path).facts["files"] == 10
+    run(prepare, tmp_path / "out", pinned, data=tmp_path / "data", encoder=toy_encoder)
+    run(prepare, tmp_path / "plain", small(), data=tmp_path / "whole", encoder=toy_encoder)
+    one, other = Prepared.load(tmp_path / "out"), Prepared.load(tmp_path / "plain")
+    for split in ("train", "dev", "test"):
+        assert getattr(one, split).values("con") == getattr(other, split).values("con")
