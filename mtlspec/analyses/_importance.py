@@ -1,0 +1,110 @@
+"""The importance of one model's heads by every method, as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from torch import Tensor
+
+from mtlspec.analyses._measured import Measured
+from mtlspec.data.prepared import Prepared
+from mtlspec.io.write import write_bytes
+from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance, sample_rows
+from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.model.predict import count, predict, score
+from mtlspec.spec.models import BatchLimits
+
+if TYPE_CHECKING:
+    from mtlspec.analyses.head_importance import Options
+
+FILE = "heads.parquet"
+LIMITS = BatchLimits()
+SCHEMA = pa.schema(
+    [
+        ("task", pa.string()),
+        ("method", pa.string()),
+        ("layer", pa.int32()),
+        ("head", pa.int32()),
+        ("value", pa.float64()),
+    ]
+)
+"""Layers and heads are counted from 1."""
+
+
+def measure_importance(
+    options: Options, train: Path, prepared: Path, out: Path, progress: Callable[[int, int, str], None]
+) -> Measured:
+    data, model = Prepared.load(prepared), load_model(train)
+    columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
+    for done, method in enumerate(options.methods):
+        progress(done, len(options.methods), method)
+        values = _values(method, options, model, data)
+        for row in _rows(method, model, values) if values is not None else ():
+            for name, cell in zip(SCHEMA.names, row, strict=True):
+                columns[name].append(cell)
+    write_heads(pa.table(columns, SCHEMA), out)
+    return Measured({"heads": sum(model.encoder.heads.counts), "methods": sorted(set(map(str, columns["method"])))})
+
+
+def write_heads(table: pa.Table, out: Path) -> None:
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer)
+    write_bytes(out / FILE, buffer.getvalue().to_pybytes())
+
+
+def _values(method: str, options: Options, model: MultiTaskModel, data: Prepared) -> Tensor | None:
+    """Float64 [T, L, H]; None where the method does not apply to the model."""
+    sharing, tasks = model.sharing, model.tasks
+    if method == "gate":
+        gates = sharing.head_gates("gate")
+        return None if gates is None else gates.double().expand(len(tasks), -1, -1)
+    if method == "ablation" and options.ablation == "score":
+        return score_drops(model, data)
+    split = data.split(options.split)
+    rows = sample_rows(len(split), options.sentences, options.seed)
+    batches = list(annotated_batches(tasks, split, model.encoder.specials, LIMITS, rows))
+    if method == "ablation":
+        return ablation_importance(sharing, tasks, batches)
+    return normalised(head_importance(sharing, tasks, batches, token_abs=method == "token_abs"), options.normalise)
+
+
+def normalised(values: Tensor, how: Literal["none", "layers", "released"]) -> Tensor:
+    """Layers of [T, L, H] to Euclidean length 1: none, all, or all but the last."""
+    if how == "none":
+        return values
+    length = values.square().sum(2, keepdim=True).sqrt().clamp(min=1e-20)
+    if how == "released":
+        length[:, -1] = 1
+    return values / length
+
+
+def score_drops(model: MultiTaskModel, data: Prepared) -> Tensor:
+    """Float64 [T, L, H]: how many points of the main dev score every head is worth."""
+    heads = model.encoder.heads
+
+    def scores(gates: Tensor) -> Tensor:
+        with heads.gated(gates):
+            found = score(model, count(model, data.dev, predict(model, data.dev, LIMITS)))
+        return torch.tensor([found[task.name][task.metric.main] for task in model.tasks], dtype=torch.float64)
+
+    drops = torch.zeros(len(model.tasks), *heads.shape, dtype=torch.float64)
+    whole = scores(torch.ones(heads.shape))
+    for layer, number in enumerate(heads.counts):
+        for head in range(number):
+            gates = torch.ones(heads.shape)
+            gates[layer, head] = 0
+            drops[:, layer, head] = whole - scores(gates)
+    return drops
+
+
+def _rows(method: str, model: MultiTaskModel, values: Tensor) -> Iterator[tuple[str, str, int, int, float]]:
+    """In the order of SCHEMA; places that are no heads are left out."""
+    for task, own in zip(model.tasks, values, strict=True):
+        for layer, number in enumerate(model.encoder.heads.counts):
+            for head in range(number):
+                yield task.name, method, layer + 1, head + 1, float(own[layer, head])

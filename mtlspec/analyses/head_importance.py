@@ -1,0 +1,83 @@
+"""How much each head matters to each task: an atlas of heads by several methods, and whether it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from mtlspec.analyses._measured import Measured
+from mtlspec.kinds import Sequence_
+from mtlspec.spec.families import AnalysisOptions
+
+
+class Options(AnalysisOptions):
+    type: Literal["head_importance"]
+    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("prepare", "train")
+    measures: ClassVar[bool] = True
+    methods: Sequence_[Literal["gradient", "token_abs", "ablation", "gate"]] = Field(
+        default=("gradient", "ablation", "gate"),
+        min_length=1,
+        description="`gradient`: mean over sentences of |dL/dxi|; `token_abs`: the same with absolute values per "
+        "sub-token; `ablation`: what is lost when one head is switched off; `gate`: the gate of `l0` models.",
+    )
+    split: Literal["train", "dev", "test"] = Field(
+        default="train", description="The sentences that gradients and losses are taken of."
+    )
+    sentences: Annotated[int, Field(ge=1)] | None = Field(
+        default=256, description="A random sample of so many of them; null: all."
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the sample.")
+    ablation: Literal["loss", "score"] = Field(
+        default="loss", description="`loss`: growth of the loss on the sample; `score`: drop of the main dev score."
+    )
+    normalise: Literal["none", "layers", "released"] = Field(
+        default="none",
+        description="Of gradients: `none`, as defined; `layers`: every layer to length 1; `released`: every layer but "
+        "the last, as the released code of the specialisation study does.",
+    )
+    stable: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.5, description="Seeds, or methods, agree if their mean rank correlation is at least this."
+    )
+
+
+def measure(
+    options: Options,
+    model: Mapping[str, Any],
+    inputs: Mapping[str, Path],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+) -> Measured:
+    """Writes `heads.parquet` below `out`."""
+    from mtlspec.analyses._importance import measure_importance
+
+    del model
+    return measure_importance(options, inputs["train"], inputs["prepare"], out, progress)
+
+
+def run(
+    options: Options,
+    models: Sequence[Mapping[str, Any]],
+    inputs: Mapping[str, Path],
+    out: Path,
+    progress: Callable[[int, int, str], None],
+) -> dict[str, Any]:
+    """Writes `heads.parquet`, `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the record."""
+    from mtlspec.analyses import _importance_tables as made
+    from mtlspec.analyses._findings import Findings
+
+    del progress
+    atlas = made.read(models, inputs)
+    made.write_atlas(atlas, out)
+    found = made.stability(atlas, options.stable)
+    findings = Findings(
+        type=options.type,
+        title="Head importance",
+        summary=made.summary(found, options.stable),
+        tables=(made.stability_table(found, options.stable), made.top_table(atlas)),
+        figures=made.draw(atlas, out / "figures"),
+    )
+    findings.write(out)
+    return {"models": len(atlas), "verdicts": made.verdict_counts(found)}

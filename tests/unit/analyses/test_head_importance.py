@@ -1,0 +1,132 @@
+"""The atlas of heads: it names planted heads, and tells stable importance from noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._importance import SCHEMA, normalised
+from mtlspec.analyses._tables import Table
+from mtlspec.analyses.head_importance import Options, measure, run
+from mtlspec.data.prepared import Prepared
+from mtlspec.io.digest import digest_tree
+from tests import planted
+from tests.unit.analyses.gated_models import row
+
+METHODS = ("gradient", "token_abs", "ablation", "gate")
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("planted")
+    planted.write_data(path)
+    return path
+
+
+def _measure(root: Path, out: Path, sharing: dict[str, Any], **options: Any) -> tuple[planted.Planted, list[Any]]:
+    made = planted.plant(Prepared.load(root / "prepared"), 4, sharing)
+    (out / "train").mkdir(parents=True)
+    (out / "measured").mkdir()
+    made.model.save(out / "train", tokenizer=root / "encoder")
+    chosen = Options(type="head_importance", methods=METHODS, sentences=24, **options)
+    inputs = {"train": out / "train", "prepare": root / "prepared"}
+    found = measure(chosen, row("x", ["previous", "next"], 1), inputs, out / "measured", _silent)
+    rows = pq.read_table(out / "measured/heads.parquet").to_pylist()
+    assert found.facts["heads"] == 8 and set(found.facts["methods"]) == {entry["method"] for entry in rows}
+    return made, rows
+
+
+@pytest.mark.parametrize("ablation", ["loss", "score"])
+def test_every_method_names_the_planted_heads(ablation: str, root: Path, tmp_path: Path) -> None:
+    made, rows = _measure(root, tmp_path, {"type": "hard"}, ablation=ablation)
+    assert {entry["method"] for entry in rows} == {"gradient", "token_abs", "ablation"}  # there are no gates
+    assert len(rows) == 3 * 2 * 8
+    for task, (layer, head) in made.places.items():
+        for method in ("gradient", "token_abs", "ablation"):
+            own = [entry for entry in rows if entry["task"] == task and entry["method"] == method]
+            best = max(own, key=lambda entry: entry["value"])
+            assert (best["layer"], best["head"]) == (layer + 1, head + 1), method
+
+
+def test_gates_are_a_method_where_a_model_has_them(root: Path, tmp_path: Path) -> None:
+    _, rows = _measure(root, tmp_path, {"type": "l0"})
+    gates = [entry["value"] for entry in rows if entry["method"] == "gate"]
+    assert gates == [1.0] * 16
+
+
+def test_measuring_again_gives_the_same_bytes(root: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        _measure(root, tmp_path / name, {"type": "hard"})
+    assert digest_tree(tmp_path / "a/measured") == digest_tree(tmp_path / "b/measured")
+
+
+def test_layers_are_normalised_all_or_all_but_the_last() -> None:
+    values = torch.tensor([[[3.0, 4.0], [6.0, 8.0]]], dtype=torch.float64)
+    assert normalised(values, "none") is values
+    assert torch.allclose(normalised(values, "layers"), torch.tensor([[[0.6, 0.8], [0.6, 0.8]]]).double())
+    assert torch.allclose(normalised(values, "released"), torch.tensor([[[0.6, 0.8], [6.0, 8.0]]]).double())
+    assert torch.equal(normalised(torch.zeros(1, 2, 2), "layers"), torch.zeros(1, 2, 2))
+
+
+def _atlas(root: Path, values: dict[str, dict[str, list[np.ndarray]]]) -> tuple[list[Any], dict[str, Path]]:
+    """Measurements made up: group -> method -> a map for every seed."""
+    rows, inputs = [], {}
+    for group, methods in values.items():
+        for seed in range(1, 1 + len(next(iter(methods.values())))):
+            one = row(group, ["pos"], seed)
+            entries = [
+                {"task": "pos", "method": method, "layer": layer + 1, "head": head + 1, "value": float(value)}
+                for method, maps in methods.items()
+                for (layer, head), value in np.ndenumerate(maps[seed - 1])
+            ]
+            (root / one["measure"]).mkdir(parents=True)
+            pq.write_table(pa.Table.from_pylist(entries, SCHEMA), root / one["measure"] / "heads.parquet")
+            rows.append(one)
+            inputs[one["measure"]] = root / one["measure"]
+    return rows, inputs
+
+
+def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    signal = rng.random((4, 6))
+    near = [signal + 0.05 * rng.random((4, 6)) for _ in range(6)]
+    noise = [rng.random((4, 6)) for _ in range(6)]
+    other = rng.random((4, 6))
+    rows, inputs = _atlas(
+        tmp_path / "in",
+        {
+            "good": {"gradient": near[:3], "ablation": near[3:]},
+            "noisy": {"gradient": noise[:3], "ablation": noise[3:]},
+            "split": {"gradient": near[:3], "ablation": [other + 0.05 * rng.random((4, 6)) for _ in range(3)]},
+            "alone": {"gradient": near[:1], "ablation": near[1:2]},
+        },
+    )
+    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    assert facts == {
+        "models": 4,
+        "verdicts": {"methods disagree": 1, "one seed": 1, "seed noise": 1, "stable": 1},
+    }
+    table = Table.read(tmp_path / "out/tables/stability.json")
+    assert [line[-1].text for line in table.rows] == ["stable", "seed noise", "methods disagree", "one seed"]
+    assert float(table.rows[0][1].value or 0) > 0.9 and table.rows[3][1].text == "–"
+    top = Table.read(tmp_path / "out/tables/top_heads.json").rows[0]
+    place = np.unravel_index(np.mean(near[:3], axis=0).argmax(), (4, 6))
+    assert top[2].data["head"] == f"{place[0] + 1}.{place[1] + 1}"
+    atlas = pq.read_table(tmp_path / "out/heads.parquet")
+    assert atlas.column_names == ["model", "group", "seed", "task", "method", "layer", "head", "value"]
+    assert atlas.num_rows == 10 * 2 * 24
+    summary = Findings.read(tmp_path / "out").summary
+    assert summary[0].startswith("In 1 of 4 models and tasks seeds and methods agree on which heads matter")
+    run(Options(type="head_importance"), rows, inputs, tmp_path / "again", _silent)
+    assert digest_tree(tmp_path / "out") == digest_tree(tmp_path / "again")
