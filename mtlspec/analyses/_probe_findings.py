@@ -22,7 +22,7 @@ def write_findings(
 ) -> dict[str, Any]:
     """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the stage's record."""
     results = gather(options, models, inputs)
-    write_all_hits(models, inputs, out)
+    write_all_hits(options, models, inputs, out)
     figures: list[Figure] = []
     for done, result in enumerate(results):
         progress(done, len(results), result.task)

@@ -115,8 +115,10 @@ def _titled(columns: Sequence[Compared], layers: Mapping[str, Mapping[str, str]]
     ]
 
 
-def write_all_hits(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path], out: Path) -> None:
-    """One `probe.parquet` of all measurements, and what each training learns in `probe.json`."""
+def write_all_hits(
+    options: ProbeOptions, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path], out: Path
+) -> None:
+    """One `probe.parquet` of all measurements; in `probe.json` what was probed, how, and what each model learns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,6 +127,17 @@ def write_all_hits(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Pat
     tables = [pq.read_table(place / HITS) for place in places]
     pq.write_table(pa.concat_tables(tables).unify_dictionaries(), buffer)
     write_bytes(out / HITS, buffer.getvalue())
-    heads = json.loads((places[0] / ABOUT).read_bytes())["heads"]
-    learnt = {str(row["train"]): json.loads((inputs[row["measure"]] / ABOUT).read_bytes())["layers"] for row in models}
-    write_json(out / ABOUT, {"layers": learnt, "heads": heads})
+    learnt = {
+        variant.slug: {
+            "group": variant.group,
+            "seeds": list(variant.seeds),
+            "layers": json.loads((_measurement(variant, models, inputs) / ABOUT).read_bytes())["layers"],
+        }
+        for variant in variants(models)
+    }
+    about = {"models": learnt, "probed": options.probed(), "choosing": options.choosing, "least": options.least}
+    write_json(out / ABOUT, about)
+
+
+def _measurement(variant: Variant, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> Path:
+    return next(inputs[row["measure"]] for row in models if row["train"] == variant.runs[0].train)

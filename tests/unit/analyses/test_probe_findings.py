@@ -1,0 +1,99 @@
+"""Both probes from trained models to tables: what a reader of the report relies on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mtlspec.analyses import attended_value_probe, attention_probe
+from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._probe_hits import read_hits
+from mtlspec.io.digest import digest_tree
+from tests import toy
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    del done, total, what
+
+
+Study = tuple[list[dict[str, Any]], dict[str, Path]]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Single-task models of `pos` and `ner` and a joint one, two seeds each, trained for a moment."""
+    root = tmp_path_factory.mktemp("study")
+    encoder = toy.write_encoder(root / "encoder")
+    splits = {"train": toy.corpus(1, 16), "dev": toy.corpus(2, 30), "test": toy.corpus(3, 30)}
+    prepared = toy.write_prepared(root / "prepare", encoder, splits)
+    rows, inputs = [], {"encoder": encoder, "prepare": prepared}
+    for group, tasks in (("stl", ["pos"]), ("stl", ["ner"]), ("mtl", ["pos", "ner"])):
+        for seed in (1, 2):
+            name = f"{group}-{'-'.join(tasks)}-s{seed}"
+            toy.run_train(root / name, encoder, prepared, toy.train_params(tasks, seed=seed, epochs=1))
+            inputs[f"train-{name}"] = root / name / "out"
+            rows.append(
+                {
+                    "stage": f"evaluate-{name}", "train": f"train-{name}", "group": group, "tasks": tasks,
+                    "seed": seed, "sweep": [], "measure": f"measure-x-{name}",
+                }
+            )  # fmt: skip
+    return rows, inputs
+
+
+def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, Path]:
+    rows, inputs = study
+    parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
+    shared = {"prepare": inputs["prepare"]}
+    measured: dict[str, Path] = {}
+    for row in [{"group": "pretrained", "tasks": [], "seed": 0, "sweep": [], "measure": "measure-encoder"}, *rows]:
+        place = measured[row["measure"]] = root / row["measure"]
+        place.mkdir(parents=True)
+        own = {"train": inputs[row["train"]]} if "train" in row else {"encoder": inputs["encoder"]}
+        module.measure(parsed, row, shared | own, place, _silent)
+    facts = module.run(parsed, rows, measured, root / "out", _silent)
+    return facts, root / "out"
+
+
+def test_value_probes_of_trained_models(study: Study, tmp_path: Path) -> None:
+    facts, out = _probe(attended_value_probe, study, tmp_path, pos="pos", ner="ner", con="con", min_count=10)
+    findings = Findings.read(out)
+    table = next(table for table in findings.tables if table.name == "labels_pos")
+    assert table.columns == ("label", "items", "stl", "pre-trained", "mtl + ner", "random encoder", "shuffled labels")
+    assert facts["labels"]["pos"] == len(table.rows) - 1
+    mean, first = table.rows[0], table.rows[1]
+    assert mean[0].text == "mean of labels"
+    labels = table.rows[1:]
+    assert mean[2].value == pytest.approx(sum(row[2].value for row in labels) / len(labels))  # type: ignore[misc]
+    assert [row[1].value for row in labels] == sorted((row[1].value for row in labels), reverse=True)  # type: ignore[type-var]
+    assert first[4].data["delta"] == pytest.approx(first[4].value - first[2].value)  # type: ignore[operator]
+    assert "train-mtl-pos-ner-s1" in first[4].source
+    assert "seeds 1, 2" in first[4].source
+    assert {figure.name for figure in findings.figures} >= {"layers_pos", "changes_pos", "layers_ner"}
+    con = next(table for table in findings.tables if table.name == "labels_con")
+    assert "stl" not in con.columns  # no model learns it: the pre-trained encoder and the controls remain
+    assert ("mtl-pos-ner", 2, "pos") in read_hits(out)
+
+
+def test_attention_probes_of_models_that_learn_something_else(study: Study, tmp_path: Path) -> None:
+    facts, out = _probe(attention_probe, study, tmp_path, dep="dep", srl="srl")
+    findings = Findings.read(out)
+    table = next(table for table in findings.tables if table.name == "labels_dep")
+    assert table.columns == ("label", "items", "pre-trained", "random encoder", "shuffled labels")
+    assert facts["labels"]["dep"] >= 3
+    assert len(findings.summary) == 2
+    assert all(row[1].value >= 20 for row in table.rows[1:])  # type: ignore[operator]
+
+
+def test_labels_without_enough_items_leave_a_sentence(study: Study, tmp_path: Path) -> None:
+    facts, out = _probe(attention_probe, study, tmp_path, srl="srl", min_count=100_000)
+    assert facts["labels"] == {"srl": 0}
+    assert Findings.read(out).summary == ("srl: no label has enough items to be probed.",)
+
+
+def test_the_same_bytes_every_time(study: Study, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        _probe(attended_value_probe, study, tmp_path / name, ner="ner")
+    assert digest_tree(tmp_path / "a") == digest_tree(tmp_path / "b")

@@ -1,0 +1,128 @@
+"""The stem cell hypothesis: planted answers are found, and a verdict needs all of its claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mtlspec.analyses._gates import Gated
+from mtlspec.analyses._probe_hits import Tally, write_hits
+from mtlspec.analyses._stem_cells import Claim, claims, common_heads, interval, probe_changes, verdict
+from mtlspec.analyses._stem_tables import summary
+from mtlspec.analyses._variants import Seeded, Variant
+from mtlspec.errors import StageError
+from mtlspec.io.write import write_json
+
+LAYERS, HEADS = 4, 8
+STEM = [(1, 2), (1, 5), (2, 0), (3, 7)]
+TASKS = ("pos", "ner", "dep", "con", "srl")
+
+
+def _gated(task: str, keep: Sequence[tuple[int, int]], seed: int) -> Gated:
+    """Three runs that keep `keep`, and two heads of their own in every layer, one of them in one run only."""
+    rng = np.random.default_rng(seed)
+    gates = np.zeros((3, LAYERS, HEADS))
+    for layer, head in keep:
+        gates[:, layer, head] = 0.8
+    for layer in range(LAYERS):
+        gates[:, layer, rng.integers(HEADS)] = 1.0
+        gates[0, layer, rng.integers(HEADS)] = 1.0
+    runs = tuple(Seeded(s, f"evaluate-dp-{task}-s{s}", f"train-dp-{task}-s{s}") for s in (1, 2, 3))
+    return Gated(Variant("dp", (task,), (), runs), gates, gates)
+
+
+def test_planted_stem_cells_are_found_beyond_chance() -> None:
+    common = common_heads([_gated(task, STEM, i) for i, task in enumerate(TASKS)], least=4, draws=500, seed=1)
+    assert [tuple(place) for place in np.argwhere(common.stem)] == STEM
+    assert common.p < 0.01
+    assert common.expected < 1
+
+
+def test_heads_at_random_are_not_beyond_chance() -> None:
+    rng = np.random.default_rng(0)
+    keep = [[(layer, int(h)) for layer in range(LAYERS) for h in rng.permutation(HEADS)[:3]] for _ in TASKS]
+    common = common_heads([_gated(task, keep[i], i) for i, task in enumerate(TASKS)], least=3, draws=500, seed=1)
+    assert common.p > 0.05
+    assert claims(common, [], 0.05)[0].shown == "open"
+
+
+def test_tasks_that_keep_everything_prove_nothing() -> None:
+    all_heads = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+    common = common_heads([_gated(task, all_heads, 1) for task in TASKS], least=3, draws=100, seed=1)
+    assert common.stem.all()
+    assert claims(common, [], 0.05)[0].shown == "open"
+
+
+def test_too_few_tasks_are_refused() -> None:
+    with pytest.raises(StageError, match=r"E461: 1 tasks have gated models"):
+        common_heads([_gated("pos", STEM, 1)], least=2, draws=50, seed=1)
+
+
+def _probe(directory: Path, single: float, joint: float) -> Path:
+    """A probe of one task: stem cells find 60 of 100 items before training and what is given after it; others 20."""
+    groups = []
+    for name, seed, level in [
+        ("pretrained", 0, 60.0),
+        *(("stl-pos", s, single + s) for s in (1, 2, 3)),
+        *(("mtl-all", s, joint + s) for s in (1, 2, 3)),
+    ]:
+        tallies = []
+        for split in ("dev", "test"):
+            for labels in ("gold", "shuffled"):
+                tally = Tally.empty("pos", split, labels, ("A", "B"), LAYERS * HEADS)  # type: ignore[arg-type]
+                tally.counts += 100
+                tally.hits += 20
+                for layer, head in STEM:
+                    tally.hits[:, layer * HEADS + head] = int(level)
+                tallies.append(tally)
+        groups.append((name, seed, tallies))
+    directory.mkdir()
+    write_hits(directory, groups, [HEADS] * LAYERS, {})
+    models = {
+        "stl-pos": {"group": "stl", "seeds": [1, 2, 3], "layers": {"pos": "xpos"}},
+        "mtl-all": {"group": "mtl", "seeds": [1, 2, 3], "layers": {"pos": "xpos", "ner": "ner"}},
+    }
+    write_json(directory / "probe.json", {"models": models, "probed": {"pos": "xpos"}, "choosing": "dev", "least": 20})
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("single", "joint", "expected"),
+    [(80, 70, "supported"), (80, 90, "not supported"), (40, 30, "not supported"), (80, 80, "not enough evidence")],
+)
+def test_the_verdict_follows_the_numbers(tmp_path: Path, single: float, joint: float, expected: str) -> None:
+    common = common_heads([_gated(task, STEM, i) for i, task in enumerate(TASKS)], least=4, draws=500, seed=1)
+    (change,) = probe_changes(_probe(tmp_path / "probe", single, joint), common.stem, "stl", "mtl")
+    assert change.before == pytest.approx(60)
+    assert change.single.tolist() == pytest.approx([single + 1, single + 2, single + 3])
+    assert change.others == pytest.approx((20, 20, 20))
+    made = claims(common, [change], 0.05)
+    assert verdict(made) == expected
+    first = summary(verdict(made), made)[0]
+    assert expected in first
+
+
+def test_one_open_claim_is_not_enough() -> None:
+    shown, open_ = Claim("a", "", "", "shown"), Claim("b", "", "", "open")
+    assert verdict([shown, shown, shown]) == "supported"
+    assert verdict([shown, open_, shown]) == "not enough evidence"
+    assert verdict([open_, Claim("c", "", "", "contradicted")]) == "not supported"
+
+
+def test_the_interval_is_student_s() -> None:
+    low, high = interval(np.array([1.0, 2.0, 3.0]), 0.05)
+    assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5), abs=1e-5)
+
+
+def test_a_joint_model_of_other_layers_is_no_comparison(tmp_path: Path) -> None:
+    directory = _probe(tmp_path / "probe", 80, 70)
+    about = json.loads((directory / "probe.json").read_text())
+    about["models"]["mtl-all"]["layers"] = {"ner": "ner"}
+    write_json(directory / "probe.json", about)
+    stem = np.zeros((LAYERS, HEADS), bool)
+    stem[1, 2] = True
+    assert list(probe_changes(directory, stem, "stl", "mtl")) == []
