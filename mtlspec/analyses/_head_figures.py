@@ -37,10 +37,12 @@ def run_colours(runs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.clip(1 - np.moveaxis(channels, 0, -1), 0, 1)
 
 
-def draw_panels(directory: Path, name: str, panels: Sequence[Panel], *, limits: tuple[float, float] | None) -> None:
+def draw_panels(
+    directory: Path, name: str, panels: Sequence[Panel], *, limits: tuple[float, float] | None, columns: int = COLUMNS
+) -> None:
     """Values are drawn between `limits`, or each panel between its own; layers and heads are counted from 1."""
     layers, heads = panels[0].cells.shape[:2]
-    columns = min(COLUMNS, len(panels))
+    columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     cell = 0.17
     width, height = columns * (0.9 + cell * heads), rows * (0.95 + cell * layers)

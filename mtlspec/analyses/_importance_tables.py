@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from mtlspec.analyses._agreement import Map, pairwise, spearman
 from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._head_figures import Panel, draw_panels
+from mtlspec.analyses._head_figures import COLUMNS, Panel, draw_panels
 from mtlspec.analyses._importance import FILE, write_heads
 from mtlspec.analyses._tables import Cell, Table, Tone
 from mtlspec.analyses._variants import Variant, variants
@@ -181,7 +181,9 @@ def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:
             for method in one.methods(task)
         ]
         name = f"importance_{task}"
-        draw_panels(directory, name, panels, limits=None)
+        rows = [one.methods(task) for one in atlas if task in one.variant.tasks]
+        together = len({len(methods) for methods in rows}) == 1  # then every model has a row of its own
+        draw_panels(directory, name, panels, limits=None, columns=len(rows[0]) if together else COLUMNS)
         caption = (
             f"Importance of every head for {task}, mean over seeds; each map from white (none, or less) to black (its "
             "largest value). Maps of one model that look alike are methods that agree; equal spots across models are "
