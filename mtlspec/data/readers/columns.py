@@ -11,7 +11,7 @@ from pydantic import Field
 from mtlspec.data.readers import _schemes
 from mtlspec.data.readers._blocks import Block, cells, paragraphs
 from mtlspec.data.sentence import Layer, Sentence
-from mtlspec.errors import DataError
+from mtlspec.errors import DataError, did_you_mean
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
 _SEPARATORS = {"tab": "\t", "space": " "}
@@ -49,6 +49,10 @@ def read(options: Options, path: Path) -> Iterator[Sentence]:
 
 def blocks(options: Options, path: Path) -> Iterator[Block]:
     """Document lines of CoNLL-2003 are no sentences; neither are comments on their own."""
+    unknown = sorted(options.spans.keys() - options.column.keys())
+    if unknown:
+        hint = did_you_mean(unknown[0], options.column)
+        raise DataError("E277", f"`spans` names '{unknown[0]}', which `column` does not", path, hint)
     for block in paragraphs(path, skip=("-DOCSTART-",)):
         comment = options.comment
         if comment is None or not all(line.startswith(comment) for line in block.lines):

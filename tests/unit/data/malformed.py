@@ -141,6 +141,9 @@ CONLL2012 = {
 }
 COLUMNS = {
     "uneven columns": Bad("columns", "a X\nb X Y\n", "E240", 2, "3 columns instead of 2", options=TAG),
+    "spans of no column": Bad(
+        "columns", "a X\n", "E277", 0, "`spans` names 'tag'", options={"column": {"t": 1}, "spans": {"tag": "iob2"}}
+    ),
     "missing tag": Bad("columns", "a X\n\nb Y\nc\n", "E240", 4, "1 columns instead of 2", options=TAG),
     "no such column": Bad("columns", "a X\n", "E242", 1, "no column 4 ('t') among 2", options={"column": {"t": 4}}),
     "empty word": Bad("columns", "a\tX\n\tX\n", "E243", 2, "a line without a word", options=TABS),

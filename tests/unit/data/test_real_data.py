@@ -122,3 +122,11 @@ def _judged(sentences: list[Sentence]) -> list[tuple[Any, Any, Any]]:
         (BracketF1(), layers["con"], layers["con"]),
         (RoleF1(), layers["srl"], layers["srl"]),
     ]
+
+
+def test_two_column_files_come_back_byte_for_byte() -> None:
+    files = sorted((Path(os.environ["MTLSPEC_DATA"]) / "tagging").glob("*.conll"))
+    assert len(files) == 36
+    options = columns.Options(type="columns", column={"tag": 1}, delimiter="tab")
+    for file in files:
+        assert writers.columns(columns.read(options, file), ("tag",)) == file.read_text("utf-8"), file.name
