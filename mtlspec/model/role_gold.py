@@ -66,18 +66,30 @@ def given_predicates(gold: RoleGold, rows: Tensor) -> tuple[Tensor, Tensor]:
     return torch.zeros(mask.shape, dtype=torch.int64).masked_scatter_(mask, gold.predicates[place]), mask
 
 
+def gold_candidates(gold: RoleGold, rows: Tensor, spans: Spans, words: int) -> tuple[Tensor, Tensor]:
+    """The spans bool [B, T] and predicates bool [B, N] of the learnable roles of sentences int64 [B]."""
+    owner, place = members(gold.offsets, rows)
+    good_spans, good_predicates = (torch.zeros(len(rows), n, dtype=torch.bool) for n in (len(spans.starts), words))
+    good_spans[owner, _numbers(gold, place, spans)] = True
+    good_predicates[owner, gold.of[place]] = True
+    return good_spans, good_predicates
+
+
 def pair_classes(ranked: Ranked, spans: Spans, words: int, rows: Tensor, gold: RoleGold) -> Tensor:
     """int64 [B, K, P], on the CPU: the class of each kept pair, UNKNOWN on padding. Gold roles look up their pair."""
     kept, predicates, mask = (t.cpu() for t in (ranked.spans, ranked.predicates, ranked.mask))
     owner, place = members(gold.offsets, rows)
-    starts = gold.starts[place]
-    number = spans.rows.cpu()[starts] + gold.lasts[place] - starts
-    span_slot = _slots(kept, mask.any(2), len(spans.starts))[owner, number]
+    span_slot = _slots(kept, mask.any(2), len(spans.starts))[owner, _numbers(gold, place, spans)]
     predicate_slot = _slots(predicates, mask.any(1), words)[owner, gold.of[place]]
     there = (span_slot >= 0) & (predicate_slot >= 0)
     classes = torch.where(mask, NULL, UNKNOWN)
     classes[owner[there], span_slot[there], predicate_slot[there]] = gold.classes[place][there]
     return classes
+
+
+def _numbers(gold: RoleGold, place: Tensor, spans: Spans) -> Tensor:
+    """int64 [M]: the numbers of the spans of roles."""
+    return spans.rows.cpu()[gold.starts[place]] + gold.lasts[place] - gold.starts[place]
 
 
 def _slots(kept: Tensor, mask: Tensor, count: int) -> Tensor:

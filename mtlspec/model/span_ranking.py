@@ -140,19 +140,30 @@ class Ranker(nn.Module):
     def spans(self, words: int, device: torch.device) -> Spans:
         return all_spans(words, self.sizes.max_width, self.mean, device)
 
-    def forward(self, words: Tensor, mask: Tensor, given: tuple[Tensor, Tensor] | None = None) -> Ranked:
-        """words [B, N, D], mask bool [B, N]; `given` predicates: words int64 [B, P] and their mask bool [B, P]."""
+    def forward(
+        self,
+        words: Tensor,
+        mask: Tensor,
+        given: tuple[Tensor, Tensor] | None = None,
+        wanted: tuple[Tensor, Tensor] | None = None,
+    ) -> Ranked:
+        """words [B, N, D], mask bool [B, N]; `given` predicates: words int64 [B, P] and their mask bool [B, P].
+
+        `wanted` spans bool [B, T] and predicates bool [B, N] are kept whatever their score.
+        """
         batch, count, _ = words.shape
         spans, lengths = self.spans(count, words.device), mask.sum(1)
         factors = self.span_scorer.draw(batch)
         with torch.no_grad():  # only kept spans have a gradient, so they are scored once more
             all_scores = self.span_scores(words, spans.sums.expand(batch, -1, -1), spans.widths, factors)
-        chosen, span_mask = keep(all_scores, spans.lasts < lengths.unsqueeze(1), lengths, self.sizes.span_ratio)
+        good_spans, good_predicates = wanted or (None, None)
+        inside = spans.lasts < lengths.unsqueeze(1)
+        chosen, span_mask = keep(all_scores, inside, lengths, self.sizes.span_ratio, good_spans)
         sums, widths = (t.index_select(0, chosen.flatten()).view(*chosen.shape, -1) for t in (spans.sums, spans.widths))
         unary = self.span_scores(words, sums, widths, factors).unsqueeze(2)
         if given is None:
             scores = self.predicate_scorer(self.predicate(words), self.predicate_scorer.draw(batch)).squeeze(2)
-            predicates, predicate_mask = keep(scores, mask, lengths, self.sizes.predicate_ratio)
+            predicates, predicate_mask = keep(scores, mask, lengths, self.sizes.predicate_ratio, good_predicates)
             unary = unary + scores.gather(1, predicates).unsqueeze(1)  # [B, K, P]
         else:
             predicates, predicate_mask = given
@@ -176,15 +187,21 @@ class Ranker(nn.Module):
         return scores.view(*both.shape[:3], self.sizes.roles)
 
 
-def keep(scores: Tensor, possible: Tensor, lengths: Tensor, ratio: float) -> tuple[Tensor, Tensor]:
+def keep(
+    scores: Tensor, possible: Tensor, lengths: Tensor, ratio: float, wanted: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The best floor(ratio * words) candidates of each sentence, at least one: numbers int64 [B, K], mask bool [B, K].
 
-    scores [B, T], possible bool [B, T], lengths int64 [B]; of equal scores the lower number is better.
+    scores [B, T], possible bool [B, T], lengths int64 [B]; of equal scores the lower number is better. Those `wanted`
+    bool [B, T] come first, all of them.
     """
-    wanted = (lengths.double() * ratio + 1e-9).floor().long().clamp(min=1).minimum(possible.sum(1))
-    ranks = scores.detach().masked_fill(~possible, -torch.inf).sort(dim=1, descending=True, stable=True).indices
-    count = int(wanted.max())
-    return ranks[:, :count], torch.arange(count, device=scores.device) < wanted.unsqueeze(1)
+    counts = (lengths.double() * ratio + 1e-9).floor().long().clamp(min=1).minimum(possible.sum(1))
+    scores = scores.detach().masked_fill(~possible, -torch.inf)
+    if wanted is not None:
+        scores, counts = scores.masked_fill(wanted, torch.inf), counts.maximum(wanted.sum(1))
+    size = int(counts.max())
+    numbers = scores.sort(dim=1, descending=True, stable=True).indices[:, :size]
+    return numbers, torch.arange(size, device=scores.device) < counts.unsqueeze(1)
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:

@@ -43,6 +43,11 @@ class Options(TaskOptions):
     predicate_ratio: Ratio = Field(
         default=0.4, description="Predicates that are kept, times the words of the sentence."
     )
+    keep_gold: bool = Field(
+        default=False,
+        description="Whether training keeps gold spans and predicates whatever their score. The paper does not: a gold "
+        "span that ranks low is then not learnt from. Helps where sentences are few.",
+    )
     mean: Literal["true_width", "max_width"] = Field(
         default="true_width", description="The sum of a span's words is divided by this; `max_width` as released."
     )
@@ -108,18 +113,20 @@ class SpanSrl:
         return total / (classes != UNKNOWN).sum().clamp(min=1)
 
     def decode(self, states: WordStates, batch: Batch) -> list[tuple[Frame, ...]]:
-        """For each predicate the spans of the best total without overlaps; all given predicates, with or without."""
+        """For each predicate the spans of the best total without overlaps, among themselves and with the predicate."""
         from mtlspec.data.sentence import Frame
         from mtlspec.model.ragged import borders
         from mtlspec.structs.span_packing import best_disjoint
 
         ranked = self._rank(states, batch)
+        spans = self.module.spans(batch.word_mask.shape[1], ranked.scores.device)
+        starts, lasts = spans.starts[ranked.spans].unsqueeze(1), spans.lasts[ranked.spans].unsqueeze(1)  # [B, 1, K]
+        predicates = ranked.predicates.unsqueeze(2)
         score, role = (part.transpose(1, 2) for part in ranked.scores.max(3))  # [B, P, K]
         mask = ranked.mask.transpose(1, 2)
-        row, number, kept = ((score > 0) & mask).nonzero(as_tuple=True)
-        spans = self.module.spans(batch.word_mask.shape[1], score.device)
-        chosen = ranked.spans[row, kept]
-        starts, ends = spans.starts[chosen], spans.lasts[chosen] + 1
+        apart = (predicates < starts) | (predicates > lasts)  # the predicate itself takes its word
+        row, number, kept = ((score > 0) & mask & apart).nonzero(as_tuple=True)
+        starts, ends = starts[row, 0, kept], lasts[row, 0, kept] + 1
         count = ranked.predicates.shape[1]
         group = row * count + number
         best = best_disjoint(score[row, number, kept], starts, ends, borders(group, len(score) * count))
@@ -150,13 +157,18 @@ class SpanSrl:
         return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
 
     def _rank(self, states: WordStates, batch: Batch, gold: RoleGold | None = None) -> Ranked:
-        from mtlspec.model.role_gold import given_predicates
+        """With `gold`, as training ranks."""
+        from mtlspec.model.role_gold import given_predicates, gold_candidates
 
-        given = None
+        device, rows, words = states.words.device, batch.rows.cpu(), batch.word_mask.shape[1]
+        given = wanted = None
         if self._options.predicates == "gold":
-            words, mask = given_predicates(gold or self._given_gold(batch), batch.rows.cpu())
-            given = words.to(states.words.device), mask.to(states.words.device)
-        ranked: Ranked = self.module(states.words, batch.word_mask, given)
+            places, mask = given_predicates(gold or self._given_gold(batch), rows)
+            given = places.to(device), mask.to(device)
+        if gold and self._options.keep_gold:
+            spans, predicates = gold_candidates(gold, rows, self.module.spans(words, device), words)
+            wanted = spans.to(device), predicates.to(device)
+        ranked: Ranked = self.module(states.words, batch.word_mask, given, wanted)
         return ranked
 
     def _given_gold(self, batch: Batch) -> RoleGold:
