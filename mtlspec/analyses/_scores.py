@@ -54,16 +54,17 @@ class Evaluation:
 def score_of_counts(columns: Sequence[str], main: str) -> Callable[[npt.ArrayLike], Scores]:
     """From summed counts [..., K] to the main score [...].
 
-    (correct, predicted, gold) is the family of F measures; any other metric is the column that bears the main score's
-    name (else the first) over the last column.
+    Counts that begin with (correct, predicted, gold) are of the family of F measures; any other metric is the column
+    that bears the main score's name (else the first) over the column `words` (else the last).
     """
-    if tuple(columns) == ("correct", "predicted", "gold"):
-        return lambda totals: precision_recall_f1(totals)[main]
+    if tuple(columns[:3]) == ("correct", "predicted", "gold"):
+        return lambda totals: precision_recall_f1(np.asarray(totals)[..., :3])[main]
     part = list(columns).index(main) if main in columns else 0
+    whole = list(columns).index("words") if "words" in columns else len(columns) - 1
 
     def ratio(totals: npt.ArrayLike) -> Scores:
         array = np.asarray(totals)
-        return percentage(array[..., part], array[..., -1])
+        return percentage(array[..., part], array[..., whole])
 
     return ratio
 

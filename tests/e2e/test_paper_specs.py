@@ -68,7 +68,9 @@ def _write_encoder(directory: Path, family: str) -> dict[str, str]:
     """Two layers of two heads of the family that the paper used; returns the digests of its files."""
     import torch
     from safetensors.torch import save_file
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoConfig
+
+    from mtlspec.model.encoder.loading import build_model
 
     toy.write_encoder(directory, width=16, layers=2, heads=2)
     old = json.loads((directory / "config.json").read_text())
@@ -79,8 +81,7 @@ def _write_encoder(directory: Path, family: str) -> dict[str, str]:
     )
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        model = AutoModel.from_config(config)
-    config.architectures = [type(model).__name__]
+        model = build_model(config)
     config.save_pretrained(directory)
     save_file({key: value.contiguous() for key, value in model.state_dict().items()}, directory / "model.safetensors")
     return {path.name: digest_file(path) for path in sorted(directory.iterdir())}

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mtlspec.metrics.significance import holm, paired_randomisation
 
 from mtlspec.analyses._comparison import compare
 from mtlspec.analyses._scores import Evaluation, score_of_counts
@@ -16,6 +15,11 @@ from mtlspec.analyses._tables import Cell, Table, latex_escape, markdown, mean_a
 from mtlspec.analyses._variants import Variant, baseline_for, variants
 from mtlspec.analyses.score_matrix import Options, run
 from mtlspec.errors import StageError
+from mtlspec.metrics.attachment import Attachment
+from mtlspec.metrics.brackets import BracketF1
+from mtlspec.metrics.entities import EntityF1
+from mtlspec.metrics.roles import RoleF1
+from mtlspec.metrics.significance import holm, paired_randomisation
 
 
 def _silent(done: int, total: int, what: str) -> None:
@@ -132,6 +136,13 @@ def test_score_of_counts_knows_ratios_and_f_measures() -> None:
     assert score_of_counts(["correct", "words"], "accuracy")([3, 4]) == pytest.approx(75.0)
     assert score_of_counts(["correct", "predicted", "gold"], "f1")([2, 4, 4]) == pytest.approx(50.0)
     assert score_of_counts(["uas", "las", "words"], "las")([9, 6, 12]) == pytest.approx(50.0)
+
+
+def test_score_of_counts_gives_the_main_score_of_every_metric() -> None:
+    for metric in (Attachment("none"), Attachment("upos"), BracketF1(), RoleF1(), EntityF1()):
+        totals = np.arange(2, 2 + len(metric.columns))
+        expected = metric.scores(totals)[metric.main]
+        assert score_of_counts(metric.columns, metric.main)(totals) == pytest.approx(float(expected))
 
 
 def _variant(group: str, tasks: tuple[str, ...], *sweep: tuple[str, Any]) -> Variant:
