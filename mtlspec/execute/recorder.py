@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from mtlspec.errors import IntegrityError, SetupError, StageError
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 
-_FLUSH_INTERVAL = 5.0  # seconds between two writes of dvc.lock
+_FLUSH_INTERVAL = 10.0  # seconds between two writes of dvc.lock, at least
+_FLUSH_SHARE = 0.02  # of the time, at most: a lock of hundreds of stages takes seconds to write
 
 
 def repair_metadata(project: Project) -> list[str]:
@@ -40,7 +41,8 @@ def repair_metadata(project: Project) -> list[str]:
 class Recorder:
     """One spec's stages as DVC sees them. All calls come from one thread."""
 
-    def __init__(self, project: Project, places: RunPlaces) -> None:
+    def __init__(self, project: Project, places: RunPlaces, order: Sequence[str]) -> None:
+        """`order` has the names of the run's stages: lock files must not depend on which stage finished first."""
         os.environ.setdefault("DVC_SITE_CACHE_DIR", str(project.root / ".dvc" / "tmp" / "site"))
         os.environ.setdefault("DVC_NO_ANALYTICS", "1")
         from dvc.repo import Repo
@@ -51,6 +53,7 @@ class Recorder:
                 "E604", "the project has no DVC repository", project.root, "run `dvc init` (or `dvc init --no-scm`)"
             )
         self._places = places
+        self._order = order
         self._repo = Repo(str(project.root))
         self._stages: dict[str, Any] = {}
         for path in (places.base / "dvc.yaml", project.root / "dvc.yaml"):
@@ -58,7 +61,7 @@ class Recorder:
                 self._stages[stage.name] = stage
         self._started: dict[str, dict[str, str]] = {}
         self._unwritten: list[Any] = []
-        self._flushed = time.monotonic()
+        self._next_flush = time.monotonic() + _FLUSH_INTERVAL
 
     def reasons(self, name: str) -> list[str]:
         """Why a stage is stale; empty if DVC calls it up to date."""
@@ -113,31 +116,40 @@ class Recorder:
 
     def flush(self, force: bool = True) -> None:
         """Write pending stages to their lock files; a crash before that loses nothing, the run cache has them."""
-        if not self._unwritten or not (force or time.monotonic() - self._flushed > _FLUSH_INTERVAL):
+        started = time.monotonic()
+        if not self._unwritten or not (force or started > self._next_flush):
             return
         with self._locked():
             by_file: dict[str, list[Any]] = {}
             for stage in self._unwritten:
                 by_file.setdefault(stage.dvcfile.path, []).append(stage)
             for stages in by_file.values():
-                stages[0].dvcfile.dump_stages(stages, update_pipeline=False)
+                self._write_lock(stages)
             self._unwritten.clear()
-        self._flushed = time.monotonic()
+        cost = time.monotonic() - started
+        self._next_flush = started + max(_FLUSH_INTERVAL, cost / _FLUSH_SHARE)
 
-    def close(self, order: Iterable[str]) -> None:
-        """Flush, and put the run's lock file into the plan's order: it must not depend on who finished first."""
+    def close(self) -> None:
+        self.flush()
+        self._repo.close()
+
+    def _write_lock(self, stages: Sequence[Any]) -> None:
+        """As DVC's own `dump_stages`, which parses the old file with its comments and so takes three times as long.
+
+        The run's own lock is kept in the plan's order, without stages that left the plan.
+        """
+        from dvc.stage.serialize import to_lockfile
         from dvc.utils.serialize import dump_yaml, load_yaml
 
-        self.flush()
-        lock = self._places.base / "dvc.lock"
-        if lock.is_file():
-            content = load_yaml(str(lock))
-            stages: Mapping[str, Any] = content["stages"]
-            wanted = [name for name in order if name in stages]
-            if list(stages) != wanted:
-                content["stages"] = {name: stages[name] for name in wanted}
-                dump_yaml(str(lock), content)
-        self._repo.close()
+        lock = Path(stages[0].dvcfile.path).with_suffix(".lock")
+        content: dict[str, Any] = load_yaml(str(lock)) if lock.is_file() else {"schema": "2.0"}
+        entries: dict[str, Any] = content.setdefault("stages", {})
+        for stage in stages:
+            entries.update(to_lockfile(stage))
+        if lock.parent == self._places.base:
+            content["stages"] = {name: entries[name] for name in self._order if name in entries}
+        dump_yaml(str(lock), content)
+        self._repo.scm_context.track_file(os.path.relpath(lock))
 
     def _verified(self, stage: Any) -> bool:
         """Check restored artifacts byte by byte; forget corrupt ones, so that the stage runs again."""
@@ -181,7 +193,16 @@ class Recorder:
         try:
             yield
         finally:
+            _forget_staged_listings()
             self._repo.lock.unlock()
+
+
+def _forget_staged_listings() -> None:
+    """DVC keeps every directory listing it hashed in memory and searches all of them for each new one."""
+    from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
+
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
 
 
 def _md5(path: Path) -> str:

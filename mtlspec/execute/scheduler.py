@@ -46,7 +46,7 @@ class Scheduler:
         """Every stage's outcome; raises what failed, after everything that finished was recorded."""
         places, project = self.planned.places, self.planned.project
         zygote: Zygote | None = None
-        recorder = Recorder(project, places)
+        recorder = Recorder(project, places, [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)])
         listener = _Listener.open(project.state / "run")
         try:
             self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
@@ -58,7 +58,7 @@ class Scheduler:
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
                     argv = [str(places.base), stage.name, listener.address, ""]
-                    zygote.submit(stage.name, stage.kind, argv, places.log(stage.name))
+                    zygote.submit(stage.name, stage.kind, argv, places.log(stage.name), places.code(stage.unit))
                     running[stage.name] = stage
                     self.watcher.started(stage.name)
                 if not running:
@@ -74,7 +74,7 @@ class Scheduler:
             if zygote is not None:
                 zygote.stop()
             listener.close()
-            recorder.close([PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)])
+            recorder.close()
         return self.outcomes
 
     def _in_process(self, recorder: Recorder, name: str, work: Callable[[], None]) -> None:

@@ -84,9 +84,8 @@ def rerun(
             for parent in stage.inputs.values():
                 if not copy.artifact(parent).is_dir():
                     shutil.copytree(places.artifact(parent), copy.artifact(parent))
-            reply = zygote.call(
-                stage.name, stage.kind, [str(copy.base), stage.name, "", str(project.root)], copy.log(stage.name)
-            )
+            argv = [str(copy.base), stage.name, "", str(project.root)]
+            reply = zygote.call(stage.name, stage.kind, argv, copy.log(stage.name), copy.code(stage.unit))
             if reply["status"] != 0:
                 yield Finding(stage.name, "failed", str(failure(stage.name, reply)))
             else:

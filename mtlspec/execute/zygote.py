@@ -1,10 +1,9 @@
 """A fork server with the slow imports done: a stage starts in milliseconds instead of ten seconds.
 
-It imports third-party packages only, when the first stage of a kind needs them, so that edits of our own code take
-effect; and it computes nothing, because a fork after a matrix product can hang. Every stage runs in a fork of its own
-and cannot leave traces for the next one.
+It imports what stages need when the first one needs it (see `warmth`), and it computes nothing, because a fork after a
+matrix product can hang. Every stage runs in a fork of its own and cannot leave traces for the next one.
 
-The driver and the zygote speak JSON lines over a socket pair: {"job", "kind", "argv", "log"} there,
+The driver and the zygote speak JSON lines over a socket pair: {"job", "kind", "code", "argv", "log"} there,
 {"job", "status", "tail"} back.
 """
 
@@ -20,19 +19,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mtlspec.errors import MtlspecError
 from mtlspec.execute.lifeline import die_with_parent
+from mtlspec.execute.warmth import require_planned_sources, warm
 from mtlspec.io.write import redirect_output
-
-_TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
-           "matplotlib.backends.backend_svg")  # fmt: skip
-_MODELS = ("torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
-           "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
-           "datasets")  # fmt: skip
-_PRELOAD: dict[str, tuple[str, ...]] = {"data": (), "analyse": _TABLES, "report": _TABLES}
 
 
 @dataclass
@@ -55,14 +48,14 @@ class Zygote:
         theirs.close()
         return cls(process, ours)
 
-    def submit(self, job: str, kind: str, argv: list[str], log: Path) -> None:
-        """Start a stage; `argv` as `run_job` takes it, its output goes to `log`."""
-        request = {"job": job, "kind": kind, "argv": argv, "log": str(log)}
+    def submit(self, job: str, kind: str, argv: list[str], log: Path, code: Path | None = None) -> None:
+        """Start a stage; `argv` as `run_job` takes it, its output goes to `log`; `code` is its code fingerprint."""
+        request = {"job": job, "kind": kind, "code": str(code) if code else None, "argv": argv, "log": str(log)}
         self.channel.sendall(json.dumps(request).encode() + b"\n")
 
-    def call(self, job: str, kind: str, argv: list[str], log: Path) -> dict[str, Any]:
+    def call(self, job: str, kind: str, argv: list[str], log: Path, code: Path | None = None) -> dict[str, Any]:
         """Start a stage and wait for its reply; only when nothing else runs."""
-        self.submit(job, kind, argv, log)
+        self.submit(job, kind, argv, log, code)
         while True:
             for reply in self.replies():
                 return reply
@@ -110,7 +103,7 @@ def _serve(channel: socket.socket) -> None:
                 for line in lines:
                     request = json.loads(line)
                     log = Path(request["log"])
-                    _preload(request["kind"])
+                    warm(request["kind"], Path(request["code"]) if request["code"] else None)
                     pid = os.fork()
                     if pid == 0:
                         _child(channel, request["argv"], log)
@@ -144,9 +137,13 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         die_with_parent(os.getppid())
         channel.close()
         redirect_output(log)
+        require_planned_sources()
         from mtlspec.execute.job import run_job
 
         code = run_job(argv)
+    except MtlspecError as error:
+        sys.stderr.write(f"{error}\n")
+        code = error.exit_code
     except SystemExit as exit_:
         code = exit_.code if isinstance(exit_.code, int) else 1
     except BaseException:
@@ -157,24 +154,6 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-
-
-def _preload(kind: str) -> None:
-    """Import what stages of this kind need, once: a report does not wait for torch."""
-    import importlib
-
-    for name in _PRELOAD.get(kind, (*_MODELS, *_TABLES)):
-        importlib.import_module(name)
-    if kind not in _PRELOAD:
-        _warm_compiler()
-
-
-@cache
-def _warm_compiler() -> None:
-    """numba fills its registries when it first compiles, which takes a second; forks inherit them."""
-    import numba
-
-    numba.njit(lambda number: number)(0)
 
 
 if __name__ == "__main__":

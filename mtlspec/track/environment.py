@@ -35,6 +35,7 @@ def cpu_facts() -> dict[str, Any]:
     }
 
 
+@cache
 def package_versions() -> dict[str, str]:
     """Installed versions, read from metadata: nothing is imported."""
     versions = {}
@@ -46,6 +47,7 @@ def package_versions() -> dict[str, str]:
     return versions
 
 
+@cache
 def torch_facts() -> dict[str, Any]:
     """The torch build; imports torch, so only stages that compute ask for it."""
     import torch
@@ -66,17 +68,22 @@ def torch_facts() -> dict[str, Any]:
     }
 
 
+@cache
+def _c_library() -> str:
+    """Found by searching the interpreter's own file, which takes a while."""
+    return "-".join(part for part in platform.libc_ver() if part) or "unknown"
+
+
 def environment(threads: int | None = None, lock_file: Path | None = None) -> dict[str, Any]:
     """Everything but the torch build; imports nothing heavy.
 
     The C library matters because numba and torch take their transcendental functions from it.
     """
-    libc = "-".join(part for part in platform.libc_ver() if part)
     facts: dict[str, Any] = {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": sys.platform,
         "machine": platform.machine(),
-        "libc": libc or "unknown",
+        "libc": _c_library(),
         "cpu": cpu_facts(),
         "packages": package_versions(),
     }
