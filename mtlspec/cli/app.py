@@ -143,7 +143,7 @@ def _usage(error: Exception) -> str | None:
         return None
     context = getattr(error, "ctx", None)
     hint = f"; see `{context.command_path} --help`" if context is not None else ""
-    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    message = " ".join(str(error.format_message()).split()).rstrip(".") or "Missing command"
     return f"error: {message}{hint}"
 
 

@@ -30,7 +30,7 @@ def command(
 
     if not _is_name(name):
         hint = "begin with a small letter; then small letters, digits and `_`, at most 40"
-        raise SpecError("E170", f"'{name}' is not a name for an experiment", None, hint)
+        raise SpecError("E191", f"'{name}' is not a name for an experiment", None, hint)
     root, cards = _root(project)
     target = root / "specs" / f"{name}.yaml"
     texts = {target: (_STARTER / "spec.yaml").read_text().replace("NAME", name)}

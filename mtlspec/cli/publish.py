@@ -16,7 +16,7 @@ EXAMPLES = (
 
 def command(
     specs: Annotated[
-        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names; default: all that wait.")
+        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names or spec files; default: all that wait.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Believe the note that everything was delivered; do not ask MLflow.")
@@ -29,12 +29,14 @@ def command(
     exit code 1 says that something is still pending.
     """
     from mtlspec.cli import console
+    from mtlspec.cli.specs import run_name
     from mtlspec.io.project import Project
     from mtlspec.track.mlflow import publish
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
-    reports = [publish(project, name, quick=quick) for name in specs or waiting(project)]
+    names = [run_name(spec) for spec in specs] if specs else waiting(project)
+    reports = [publish(project, name, quick=quick) for name in names]
     if json_:
         console.say_json([asdict(report) for report in reports])
     else:

@@ -18,6 +18,11 @@ def find_spec(name: str, project: Project) -> Path:
     raise SpecError("E190", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))
 
 
+def run_name(name: str) -> str:
+    """The run that a spec's file or name stands for."""
+    return Path(name).stem if name.endswith((".yaml", ".yml")) else name
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

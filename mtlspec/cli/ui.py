@@ -47,12 +47,14 @@ def command(
 
 def _fragment(project: Project, spec: str | None) -> str:
     """The part of the address that opens a spec's experiment with the preset view."""
+    from mtlspec.cli.specs import run_name
     from mtlspec.track.mlflow import experiment_id
     from mtlspec.track.view import VIEW_KEY
 
     if spec is None:
         return "#/experiments"
-    found = experiment_id(project, spec)
+    name = run_name(spec)
+    found = experiment_id(project, name)
     if found is None:
-        raise SetupError("E624", f"'{spec}' has not been published", None, f"`mtlspec publish {spec}`")
+        raise SetupError("E624", f"'{name}' has not been published", None, f"`mtlspec publish {name}`")
     return f"#/experiments/{found}/runs?viewStateShareKey={VIEW_KEY}"

@@ -24,16 +24,16 @@ def command(
 ) -> int:
     """Prove a record: hash every byte again (sealed), or compute again and compare (re-executed)."""
     import secrets
-    from pathlib import Path
 
     from mtlspec.cli import console
+    from mtlspec.cli.specs import run_name
     from mtlspec.execute.verify import choose, plan_of, seal
     from mtlspec.execute.verify import rerun as run_again
     from mtlspec.io.project import Project
     from mtlspec.track.registry import find_record
 
     project = Project.find()
-    name = Path(spec).stem
+    name = run_name(spec)
     find_record(project, name)
     places = project.run(name)
     findings = []

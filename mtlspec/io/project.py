@@ -79,7 +79,7 @@ class Project:
         """`path` made absolute, or an error if it leaves the project."""
         full = (self.root / path).resolve()
         if not full.is_relative_to(self.root):
-            raise SetupError("E602", "the path is outside the project", full, f"write below {self.root}")
+            raise SetupError("E602", "the path is outside the project", full, f"it must lie below {self.root}")
         return full
 
     def relative(self, path: Path) -> str:

@@ -148,6 +148,7 @@ def test_errors_as_json(project: Project) -> None:
     [
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'?; see `mtlspec --help`"),
         (["check"], "error: Missing argument 'SPEC...'; see `mtlspec check --help`"),
+        (["data"], "error: Missing command; see `mtlspec data --help`"),
         (["check", "x", "--sett"], "error: No such option: --sett"),
     ],
 )

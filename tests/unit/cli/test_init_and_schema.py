@@ -54,7 +54,7 @@ def test_init_wants_a_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["init", name]) == 2
-    assert "error E170" in capsys.readouterr().err
+    assert "error E191" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
