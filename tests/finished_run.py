@@ -163,7 +163,12 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
     published = {} if compare_to is None else {"published": load_pack(compare_to).model_dump(mode="json")}
-    add("report", "report", {**resolved, **published, "models": models, "analyses": {"scores": scores}}, inputs)
+    add(
+        "report",
+        "report",
+        {**resolved, **published, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]},
+        inputs,
+    )
     return Plan(spec=name, spec_digest=digest_value(resolved), stages=tuple(stages), units=(UNIT,))
 
 

@@ -126,7 +126,7 @@ def _draw_layers(results: TaskResults, directory: Path) -> Figure:
     layers = np.arange(1, results.layers.shape[1] + 1, dtype=np.float64)
     lines = [Line("mean of labels", layers, results.of(results.layers).mean(0))]
     lines += [Line(results.pretrained.names[i], layers, results.layers[i]) for i in results.labels[:CURVES]]
-    curves(directory, name, lines, x_title="layer", y_title="accuracy of the layer's best head, %")
+    curves(directory, name, lines, x_title="layer", y_title="best head's accuracy, %")
     more = "" if len(results.labels) <= CURVES else f" The {CURVES} most frequent of {len(results.labels)} labels."
     caption = f"Where the pre-trained encoder knows the labels of {results.task}, before any fine-tuning.{more}"
     return Figure(name, f"{results.task}: layers of pre-trained heads", caption)

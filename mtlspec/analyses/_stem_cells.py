@@ -130,6 +130,9 @@ class Claim:
 def claims(common: Common, changes: Sequence[Change], alpha: float) -> tuple[Claim, ...]:
     """Heads in common; they specialise in single-task training; they lose by joint training."""
     stem = int(common.stem.sum())
+    lacking = "no task was probed before, after single-task and after joint training"
+    if stem in (0, common.stem.size):
+        lacking = "no head is a stem cell" if stem == 0 else "every head is a stem cell, so none stands out"
     shown: Shown = "shown" if common.p < alpha else ("contradicted" if common.p_fewer < alpha else "open")
     made = [
         Claim(
@@ -139,16 +142,20 @@ def claims(common: Common, changes: Sequence[Change], alpha: float) -> tuple[Cla
             shown,
         )
     ]
-    made.append(_interval_claim("Single-task training raises what these heads know", changes, alpha, rising=True))
-    made.append(_interval_claim("Joint training leaves them below single-task training", changes, alpha, rising=False))
+    made.append(
+        _interval_claim("Single-task training raises what these heads know", changes, alpha, lacking, rising=True)
+    )
+    made.append(
+        _interval_claim("Joint training leaves them below single-task training", changes, alpha, lacking, rising=False)
+    )
     return tuple(made)
 
 
-def _interval_claim(statement: str, changes: Sequence[Change], alpha: float, *, rising: bool) -> Claim:
+def _interval_claim(statement: str, changes: Sequence[Change], alpha: float, lacking: str, *, rising: bool) -> Claim:
     """`rising`: single minus before should be above 0; otherwise joint minus single below 0. Paired by seed."""
     seeds = sorted(set.intersection(*(set(change.seeds) for change in changes))) if changes else []
     if not seeds:
-        return Claim(statement, "–", "no task was probed before, after single-task and after joint training", "open")
+        return Claim(statement, "–", lacking, "open")
     per_seed = np.array(
         [
             np.mean(

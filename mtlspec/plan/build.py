@@ -208,7 +208,8 @@ def _add_report(
         inputs[row["train"]] = row["train"]
         inputs[row["stage"]] = row["stage"]
     inputs.update({stage: stage for stage in analyses.values()})
-    params = {**_resolved(loaded), "models": models, "analyses": analyses}
+    # Parameters are stored with sorted keys; readers want the spec's order.
+    params = {**_resolved(loaded), "models": models, "analyses": analyses, "analysis_order": list(analyses)}
     if loaded.spec.compare_to is not None:
         params["published"] = _dump(load_pack(loaded.spec.compare_to))
     builder.add("report", "report", params, inputs)

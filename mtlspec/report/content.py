@@ -57,14 +57,19 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     for variant in models:  # in the order of the spec: JSON objects have lost it
         for task in variant.tasks:
             metrics.setdefault(task, evaluations[variant.runs[0].stage].main(task))
-    found = {name: Findings.read(inputs[stage]) for name, stage in params["analyses"].items()}
-    sections = [_analysis_section(name, findings, inputs[params["analyses"][name]]) for name, findings in found.items()]
+    stages = {name: params["analyses"][name] for name in params["analysis_order"]}
+    found = {name: Findings.read(inputs[stage]) for name, stage in stages.items()}
+    titles = [findings.title for findings in found.values()]
+    sections = [
+        _analysis_section(name, findings, inputs[stages[name]], titles.count(findings.title) == 1)
+        for name, findings in found.items()
+    ]
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
     if "published" in params:
         pack = Pack.model_validate(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
-        sections.append(published_section(side, figures / ANCHOR))
+        sections.insert(1, published_section(side, figures / ANCHOR))
     statistics = json.loads((inputs["prepare"] / "statistics.json").read_bytes())
     return Content(
         spec=params["spec"],
@@ -82,9 +87,9 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     )
 
 
-def _analysis_section(name: str, findings: Findings, directory: Path) -> Section:
+def _analysis_section(name: str, findings: Findings, directory: Path, alone: bool) -> Section:
     figures = tuple((figure, directory / "figures" / figure.name) for figure in findings.figures)
-    title = findings.title if name == findings.title.lower() else f"{findings.title}: {name}"
+    title = findings.title if alone else f"{findings.title}: {name}"
     return Section(name, title, findings.summary, findings.tables, figures)
 
 

@@ -27,7 +27,8 @@ def draw_curves(
     for task, metric in metrics.items():
         members, grouped = lines_of(task, variants)
         dev = [_dev_line(name, [epochs[run.train] for run in runs], f"{task}/{metric}") for name, runs in members]
-        loss = [_loss_line(name, [losses[run.train][task] for run in runs]) for name, runs in members]
+        drawn_by = [(name, [found for run in runs if (found := losses[run.train].get(task))]) for name, runs in members]
+        loss = [_loss_line(name, found) for name, found in drawn_by if found]  # a short run may draw no batch of a task
         names = (f"curve_{task}_dev", f"curve_{task}_loss")
         curves(directory, names[0], [line for line in dev if len(line.x)], x_title="epoch", y_title=f"dev {metric}, %")
         drawn = [line for line in loss if len(line.x)]

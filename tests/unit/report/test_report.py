@@ -111,7 +111,7 @@ def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
 
 def test_a_spec_without_analyses_still_has_its_scores(finished: FinishedRun, tmp_path: Path) -> None:
     stage = finished.plan.stage("report")
-    without = stage.model_copy(update={"params": {**stage.params, "analyses": {}}})
+    without = stage.model_copy(update={"params": {**stage.params, "analyses": {}, "analysis_order": []}})
     run_report(finished.context(without, tmp_path / "out"))
     page = (tmp_path / "out" / "report.html").read_text()
     assert "mtl: pos + ner" in page
