@@ -37,6 +37,16 @@ def run_colours(runs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.clip(1 - np.moveaxis(channels, 0, -1), 0, 1)
 
 
+def colour_words(runs: int) -> str:
+    """What the colours of `run_colours` mean, for a caption."""
+    if runs == 1:
+        return "Black: used; white: not used."
+    if runs == 2:
+        return "Black: used in both runs; white: in none; green: in the first only; pink: in the second only."
+    shown = "all three runs" if runs == 3 else f"the first three of {runs} runs"
+    return f"Black: used in {shown}; white: in none; cyan, magenta or yellow: in the first, second or third only."
+
+
 def draw_panels(
     directory: Path, name: str, panels: Sequence[Panel], *, limits: tuple[float, float] | None, columns: int = COLUMNS
 ) -> None:
@@ -45,7 +55,8 @@ def draw_panels(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     cell = 0.17
-    width, height = columns * (0.9 + cell * heads), rows * (0.95 + cell * layers)
+    longest = max(len(line) for panel in panels for line in panel.title.split("\n"))
+    width, height = columns * max(0.9 + cell * heads, 0.3 + 0.085 * longest), rows * (0.95 + cell * layers)
     with drawing(directory, name, max(width, 3.2), max(height, 1.8)) as first:
         figure = first.figure
         first.remove()

@@ -167,7 +167,7 @@ def _head(mean: Map, place: int) -> Cell:
     layer, head = divmod(place, mean.shape[1])
     value = float(mean[layer, head])
     name = f"{layer + 1}.{head + 1}"
-    return Cell(f"{name} ({value:.2g})".replace("-", "−"), value, data={"head": name})
+    return Cell(f"{name} ({value:.2g})".replace("-", "−"), name, data={"importance": value})
 
 
 def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:

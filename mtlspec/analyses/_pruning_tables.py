@@ -56,7 +56,8 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
         "folded into its weights: the two must not differ. Δ is the difference of the pruned score to the single-task "
         f"model of {baseline}. Work: multiply-adds of the encoder on the test set, relative to the whole encoder, feed-"
         "forward blocks included. Difference: the largest one between the states of the masked and the pruned encoder. "
-        "A model is worth its pruning if Δ is near zero and the share of heads is small."
+        "A model is worth its pruning if Δ is near zero and the share of heads is small; models that start from "
+        "trained ones have trained longer than those, which may show in Δ."
     )
     columns = ("model", "masked", "pruned", "Δ", "heads kept, %", "work, %", "difference", "changed predictions")
     return Table("pruning", "Pruned models", caption, columns, sections)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from mtlspec.analyses._agreement import adjusted_r2, chance, jaccard, pairwise, pearson
 from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._gates import Gated
-from mtlspec.analyses._head_figures import Panel, draw_panels, run_colours
+from mtlspec.analyses._head_figures import Panel, colour_words, draw_panels, run_colours
 from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
 
 _MEASURES = {
@@ -59,15 +60,11 @@ def agreement(gated: Gated, null: Chance) -> Agreement:
 
 def correlation_table(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chance) -> Table:
     """The paper's Table 3."""
+    between = {(i, j): _pearson_cell(gated[i], gated[j], null) for i, j in combinations(range(len(gated)), 2)}
     rows = []
     for i, first in enumerate(gated):
-        cells = [Cell(first.variant.label, first.variant.label)]
-        for j, second in enumerate(gated):
-            if i == j:
-                cells.append(_r2_cell(agreements[i], null))
-            else:
-                cells.append(_pearson_cell(first, second, null))
-        rows.append(tuple(cells))
+        others = [between[min(i, j), max(i, j)] if i != j else _r2_cell(agreements[i], null) for j in range(len(gated))]
+        rows.append((Cell(first.variant.label, first.variant.label), *others))
     caption = (
         "Off the diagonal: Pearson correlation of the utilisation of heads, averaged over runs, between two models. On "
         "the diagonal: adjusted R² of the last run regressed on the others, how well runs predict which heads another "
@@ -131,8 +128,8 @@ def draw(gated: Sequence[Gated], measure: str, directory: Path) -> tuple[Figure,
     average = np.mean([one.use.mean(0) for one in single], axis=0)
     draw_panels(directory, "average", [Panel("average", average)], limits=(0.0, 1.0))
     colours = (
-        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. Black: used in all three runs; white: in "
-        "none; cyan, magenta or yellow: in the first, second or third only. Black and white maps mean that runs agree."
+        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. {colour_words(len(gated[0].use))} Maps without "
+        "colours mean that runs agree."
     )
     tasks = "single-task models" if single[0].variant.tasks[1:] == () else "models"
     shared = f"Utilisation averaged over all {tasks} and runs. A black cell is a head that every task uses."

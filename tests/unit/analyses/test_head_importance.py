@@ -122,7 +122,7 @@ def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
     assert float(table.rows[0][1].value or 0) > 0.9 and table.rows[3][1].text == "–"
     top = Table.read(tmp_path / "out/tables/top_heads.json").rows[0]
     place = np.unravel_index(np.mean(near[:3], axis=0).argmax(), (4, 6))
-    assert top[2].data["head"] == f"{place[0] + 1}.{place[1] + 1}"
+    assert top[2].value == f"{place[0] + 1}.{place[1] + 1}"
     atlas = pq.read_table(tmp_path / "out/heads.parquet")
     assert atlas.column_names == ["model", "group", "seed", "task", "method", "layer", "head", "value"]
     assert atlas.num_rows == 10 * 2 * 24
