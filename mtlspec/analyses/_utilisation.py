@@ -128,8 +128,8 @@ def draw(gated: Sequence[Gated], measure: str, directory: Path) -> tuple[Figure,
     average = np.mean([one.use.mean(0) for one in single], axis=0)
     draw_panels(directory, "average", [Panel("average", average)], limits=(0.0, 1.0))
     colours = (
-        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. {colour_words(len(gated[0].use))} Maps without "
-        "colours mean that runs agree."
+        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. {colour_words(len(gated[0].use))} Maps "
+        "without colours mean that runs agree."
     )
     tasks = "single-task models" if single[0].variant.tasks[1:] == () else "models"
     shared = f"Utilisation averaged over all {tasks} and runs. A black cell is a head that every task uses."
