@@ -77,14 +77,18 @@ class SpanLinear(nn.Module):
         self.whole = linear(3 * words + width_embedding + extra, size)
         self._sizes = [words, words, width_embedding, words, extra]
 
-    def forward(self, words: Tensor, widths: Tensor, sums: Tensor, one_hot: Tensor) -> Tensor:
-        """words [B, N, D], widths [W, E], sums [B, K, 3 * N], one_hot [K, W] or [B, K, W] -> [B, K, size]."""
+    def project(self, words: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
+        """words [B, N, D], widths [W, E] -> the parts of words [B, 3 * N, size] and of widths [W, size]."""
         first, last, width, mean, _ = torch.split(self.whole.weight, self._sizes, 1)
         batch, count, _ = words.shape
         parts = functional.linear(words, torch.cat([first, last, mean])).view(batch, 3 * count, -1)
-        by_width = functional.linear(widths, width, self.whole.bias)
+        return parts, functional.linear(widths, width, self.whole.bias)
+
+    def forward(self, projected: tuple[Tensor, Tensor], sums: Tensor, one_hot: Tensor) -> Tensor:
+        """What `project` gave, sums [B, X, 3 * N], one_hot [X, W] or [B, X, W] -> [B, X, size]."""
+        parts, by_width = projected
         by_width = one_hot.to(by_width.dtype) @ by_width
-        return torch.baddbmm(by_width.expand(batch, -1, -1), sums.to(parts.dtype), parts)
+        return torch.baddbmm(by_width.expand(len(parts), -1, -1), sums.to(parts.dtype), parts)
 
     def of_extra(self, inputs: Tensor) -> Tensor:
         """inputs [..., extra] -> [..., size], to be added to what spans give."""
@@ -112,14 +116,17 @@ class Scorer(nn.Module):
 
     def forward(self, inputs: Tensor, factors: Tensor | None) -> Tensor:
         """`inputs` are overwritten."""
-        hidden = functional.relu(inputs, inplace=True)
-        if factors is not None:
-            hidden = hidden * factors[0]
-        hidden = functional.relu(self.hidden(hidden), inplace=True)
-        if factors is not None:
-            hidden = hidden * factors[1]
+        hidden = _scaled(functional.relu(inputs, inplace=True), factors, 0)
+        hidden = _scaled(functional.relu(self.hidden(hidden), inplace=True), factors, 1)
         result: Tensor = self.output(hidden)
         return result
+
+
+def _scaled(hidden: Tensor, factors: Tensor | None, layer: int) -> Tensor:
+    """In place where no gradient needs the old values: memory is what scoring all spans costs."""
+    if factors is None:
+        return hidden
+    return hidden * factors[layer] if torch.is_grad_enabled() else hidden.mul_(factors[layer])
 
 
 class Ranker(nn.Module):
@@ -153,14 +160,15 @@ class Ranker(nn.Module):
         """
         batch, count, _ = words.shape
         spans, lengths = self.spans(count, words.device), mask.sum(1)
-        factors = self.span_scorer.draw(batch)
+        factors, projected = self.span_scorer.draw(batch), self.span.project(words, self.widths)
         with torch.no_grad():  # only kept spans have a gradient, so they are scored once more
-            all_scores = self.span_scores(words, spans.sums.expand(batch, -1, -1), spans.widths, factors)
+            hidden = self.span(projected, spans.sums.expand(batch, -1, -1), spans.widths)
+            all_scores = self.span_scorer(hidden, factors).squeeze(2)
         good_spans, good_predicates = wanted or (None, None)
         inside = spans.lasts < lengths.unsqueeze(1)
         chosen, span_mask = keep(all_scores, inside, lengths, self.sizes.span_ratio, good_spans)
         sums, widths = (t.index_select(0, chosen.flatten()).view(*chosen.shape, -1) for t in (spans.sums, spans.widths))
-        unary = self.span_scores(words, sums, widths, factors).unsqueeze(2)
+        unary = self.span_scorer(self.span(projected, sums, widths), factors)  # [B, K, 1]
         if given is None:
             scores = self.predicate_scorer(self.predicate(words), self.predicate_scorer.draw(batch)).squeeze(2)
             predicates, predicate_mask = keep(scores, mask, lengths, self.sizes.predicate_ratio, good_predicates)
@@ -171,15 +179,10 @@ class Ranker(nn.Module):
         both = span_mask.unsqueeze(2) & predicate_mask.unsqueeze(1)
         return Ranked(pairs + unary.unsqueeze(3), chosen, predicates, both)
 
-    def span_scores(self, words: Tensor, sums: Tensor, widths: Tensor, factors: Tensor | None) -> Tensor:
-        """sums [B, X, 3 * N], widths [X, W] or [B, X, W] -> [B, X]"""
-        scores: Tensor = self.span_scorer(self.span(words, self.widths, sums, widths), factors)
-        return scores.squeeze(2)
-
     def pair_scores(self, words: Tensor, sums: Tensor, widths: Tensor, predicates: Tensor) -> Tensor:
         """sums [B, K, 3 * N], widths [B, K, W], predicates int64 [B, P] -> [B, K, P, R]"""
         batch, count, _ = words.shape
-        of_spans = self.pair(words, self.widths, sums, widths)  # [B, K, H]
+        of_spans = self.pair(self.pair.project(words, self.widths), sums, widths)  # [B, K, H]
         of_words = self.pair.of_extra(words)
         of_predicates = torch.bmm(functional.one_hot(predicates, count).to(of_words.dtype), of_words)  # [B, P, H]
         both = of_spans.unsqueeze(2) + of_predicates.unsqueeze(1)
