@@ -15,7 +15,7 @@ from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
 from mtlspec.execute.results import write_results
-from mtlspec.execute.zygote import Zygote
+from mtlspec.execute.zygote import COMPILATION, Zygote
 from mtlspec.plan.dvc import PLAN_STAGE, RESULTS_STAGE
 from mtlspec.plan.types import Stage
 
@@ -41,6 +41,7 @@ class Scheduler:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: list[MtlspecError] = field(default_factory=list)
     _queue: list[Stage] = field(default_factory=list)
+    _compiled: bool = False
 
     def run(self) -> dict[str, Outcome]:
         """Every stage's outcome; raises what failed, after everything that finished was recorded."""
@@ -64,6 +65,7 @@ class Scheduler:
                 if not running:
                     break
                 assert zygote is not None
+                self._use_idle_worker(zygote, waiting, len(running))
                 self._wait(zygote, listener, recorder, running)
             for stage in [*waiting, *self._queue]:
                 self._finish(stage.name, "skipped")
@@ -115,6 +117,15 @@ class Scheduler:
         chosen, self._queue = self._queue[:free], self._queue[free:]
         return chosen
 
+    def _use_idle_worker(self, zygote: Zygote, waiting: list[Stage], running: int) -> None:
+        """While the first stages leave a worker idle, compile what later ones would all compile at the same time."""
+        if self._compiled or running >= self.workers:
+            return
+        self._compiled = True
+        units = {stage.unit for stage in waiting}
+        sources = {file for unit in self.planned.plan.units if unit.name in units for file in unit.files}
+        zygote.compile(sorted(sources), self.planned.places.log("compilation"))
+
     def _wait(self, zygote: Zygote, listener: _Listener, recorder: Recorder, running: dict[str, Stage]) -> None:
         """Until a stage ends, pass progress on."""
         with selectors.DefaultSelector() as selector:
@@ -129,7 +140,7 @@ class Scheduler:
                                     message["stage"], message["done"], message["total"], message["what"]
                                 )
                         continue
-                    replies = list(_replies(zygote))
+                    replies = [reply for reply in _replies(zygote) if reply["job"] != COMPILATION]
                     for reply in replies:
                         running.pop(reply["job"])
                         self._conclude(recorder, reply)

@@ -27,6 +27,8 @@ from mtlspec.execute.lifeline import die_with_parent
 from mtlspec.execute.warmth import require_planned_sources, warm
 from mtlspec.io.write import redirect_output
 
+COMPILATION = "(compilation)"  # not a name that a stage can have
+
 
 @dataclass
 class Zygote:
@@ -51,6 +53,11 @@ class Zygote:
     def submit(self, job: str, kind: str, argv: list[str], log: Path, code: Path | None = None) -> None:
         """Start a stage; `argv` as `run_job` takes it, its output goes to `log`; `code` is its code fingerprint."""
         request = {"job": job, "kind": kind, "code": str(code) if code else None, "argv": argv, "log": str(log)}
+        self.channel.sendall(json.dumps(request).encode() + b"\n")
+
+    def compile(self, sources: list[str], log: Path) -> None:
+        """Fill the cache of machine code for these sources; nobody waits for it, and its reply may be ignored."""
+        request = {"job": COMPILATION, "kind": "train", "code": None, "argv": sources, "log": str(log)}
         self.channel.sendall(json.dumps(request).encode() + b"\n")
 
     def call(self, job: str, kind: str, argv: list[str], log: Path, code: Path | None = None) -> dict[str, Any]:
@@ -106,7 +113,7 @@ def _serve(channel: socket.socket) -> None:
                     warm(request["kind"], Path(request["code"]) if request["code"] else None)
                     pid = os.fork()
                     if pid == 0:
-                        _child(channel, request["argv"], log)
+                        _child(channel, request["job"], request["argv"], log)
                     running[pid] = (request["job"], log)
             else:
                 os.read(wake_read, 1 << 12)
@@ -127,7 +134,7 @@ def _reap(channel: socket.socket, running: dict[int, tuple[str, Path]]) -> None:
         channel.sendall(json.dumps(reply).encode() + b"\n")
 
 
-def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
+def _child(channel: socket.socket, job: str, argv: list[str], log: Path) -> None:
     """In the fork: output to the log, then run the stage as the command line would, and leave without clean-up."""
     code = 70
     try:
@@ -137,10 +144,7 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         die_with_parent(os.getppid())
         channel.close()
         redirect_output(log)
-        require_planned_sources()
-        from mtlspec.execute.job import run_job
-
-        code = run_job(argv)
+        code = _work(job, argv)
     except MtlspecError as error:
         sys.stderr.write(f"{error}\n")
         code = error.exit_code
@@ -154,6 +158,18 @@ def _child(channel: socket.socket, argv: list[str], log: Path) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _work(job: str, argv: list[str]) -> int:
+    require_planned_sources()
+    if job == COMPILATION:
+        from mtlspec.structs.exercise import exercise
+
+        exercise(argv)
+        return 0
+    from mtlspec.execute.job import run_job
+
+    return run_job(argv)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from mtlspec.errors import SetupError
+from mtlspec.io.locks import in_turn
 from mtlspec.io.project import Project
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,12 +30,17 @@ def compiled(function: F) -> F:
     return result
 
 
-def on_tensors(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def on_tensors(kernel: Any) -> Callable[..., Any]:
     """A compiled function of arrays as a function of CPU tensors; memory is shared, so it may also work in place."""
 
     @wraps(kernel)
     def call(*tensors: Tensor) -> Any:
-        result = kernel(*(tensor.contiguous().numpy() for tensor in tensors))
+        arrays = [tensor.contiguous().numpy() for tensor in tensors]
+        if getattr(kernel, "overloads", True) or not _cache_ready():  # there are none where numba is switched off
+            result = kernel(*arrays)
+        else:  # workers that start together compile once: the others wait and load what the first one cached
+            with in_turn(Path(numba.config.CACHE_DIR) / "lock"):
+                result = kernel(*arrays)
         return tuple(map(torch.from_numpy, result)) if isinstance(result, tuple) else _tensor(result)
 
     return call
