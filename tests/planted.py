@@ -46,9 +46,9 @@ def corpus(seed: int, size: int) -> list[Sentence]:
 
 
 def write_data(root: Path) -> Path:
-    """A prepared directory of 64, 16 and 16 sentences; the encoder beside it lends its tokenizer."""
+    """A prepared directory of 128, 16 and 16 sentences; the encoder beside it lends its tokenizer."""
     encoder = toy.write_encoder(root / "encoder")
-    splits = {"train": corpus(1, 64), "dev": corpus(2, 16), "test": corpus(3, 16)}
+    splits = {"train": corpus(1, 128), "dev": corpus(2, 16), "test": corpus(3, 16)}
     return toy.write_prepared(root / "prepared", encoder, splits)
 
 
