@@ -37,9 +37,9 @@ SCHEMA = pa.schema(
 
 
 def measure_importance(
-    options: Options, train: Path, prepared: Path, out: Path, progress: Callable[[int, int, str], None]
+    options: Options, train: Path, prepared: Path, out: Path, device: str, progress: Callable[[int, int, str], None]
 ) -> Measured:
-    data, model = Prepared.load(prepared), load_model(train)
+    data, model = Prepared.load(prepared), load_model(train, device)
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     for done, method in enumerate(options.methods):
         progress(done, len(options.methods), method)
@@ -62,12 +62,13 @@ def _values(method: str, options: Options, model: MultiTaskModel, data: Prepared
     sharing, tasks = model.sharing, model.tasks
     if method == "gate":
         gates = sharing.head_gates("gate")
-        return None if gates is None else gates.double().expand(len(tasks), -1, -1)
+        return None if gates is None else gates.double().cpu().expand(len(tasks), -1, -1)
     if method == "ablation" and options.ablation == "score":
         return score_drops(model, data)
     split = data.split(options.split)
     rows = sample_rows(len(split), options.sentences, options.seed)
-    batches = list(annotated_batches(tasks, split, model.encoder.specials, LIMITS, rows))
+    found = annotated_batches(tasks, split, model.encoder.specials, LIMITS, rows)
+    batches = [(batch.to(model.device), golds) for batch, golds in found]
     if method == "ablation":
         return ablation_importance(sharing, tasks, batches)
     return normalised(head_importance(sharing, tasks, batches, token_abs=method == "token_abs"), options.normalise)

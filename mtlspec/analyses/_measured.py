@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measured:
-    """`facts` are deterministic JSON for the stage's record; `timings` are wall-clock figures, never part of an output."""
+    """`facts` are deterministic JSON for the stage's record; `timings` are wall-clock figures, in no output."""
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -71,11 +71,12 @@ class Subject:
 def subjects(row: Mapping[str, Any], inputs: Mapping[str, Path], seed: int) -> list[Subject]:
     """The model of a row, or, where there is none, the pre-trained encoder and its control."""
     if "train" in inputs:
-        model = load_model(inputs["train"])
+        model = load_model(inputs["train"], row["device"])
         name = str(row["train"]).removeprefix("train-").removesuffix(f"-s{row['seed']}")
         return [Subject(name, int(row["seed"]), model.encoder, model)]
-    pretrained = Encoder.load(inputs["encoder"])
-    return [Subject(PRETRAINED, 0, pretrained), Subject(RANDOM, seed, random_encoder(pretrained, seed))]
+    pretrained = Encoder.load(inputs["encoder"]).to(row["device"])
+    control = random_encoder(pretrained, seed).to(row["device"])
+    return [Subject(PRETRAINED, 0, pretrained), Subject(RANDOM, seed, control)]
 
 
 def random_encoder(like: Encoder, seed: int) -> Encoder:

@@ -28,11 +28,17 @@ FILE = "pruning.json"
 
 
 def measure_pruning(
-    train: Path, prepared: Path, out: Path, rounds: int, sentences: int, progress: Callable[[int, int, str], None]
+    train: Path,
+    prepared: Path,
+    out: Path,
+    device: str,
+    rounds: int,
+    sentences: int,
+    progress: Callable[[int, int, str], None],
 ) -> Measured:
     """Masked and pruned scores on test; a model without gates is measured as it is."""
     data = Prepared.load(prepared)
-    masked = load_model(train)
+    masked = load_model(train, device)
     gates = masked.sharing.head_gates("gate")
     progress(0, 3, "masked")
     predictions = {"masked": predict(masked, data.test, LIMITS)}
@@ -41,7 +47,7 @@ def measure_pruning(
     facts: dict[str, Any] = {"gated": gates is not None, **_shares(masked.encoder, gates)}
     if gates is not None:
         progress(1, 3, "pruned")
-        pruned = _ungated(load_model(train))
+        pruned = _ungated(load_model(train, device))
         batch = _batches(data.dev if len(data.dev) else data.test, pruned, 1)[0]
         report = prune_model(pruned, gates, batch)
         predictions["pruned"] = predict(pruned, data.test, LIMITS)
@@ -87,8 +93,9 @@ def speeds(forms: Mapping[str, MultiTaskModel], split: PreparedSplit, rounds: in
     Rounds are interleaved after one that warms up, and the median counts. With one thread, CPU time is what the model
     would take on an idle machine.
     """
-    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     first = next(iter(forms.values()))
+    alone = torch.get_num_threads() == 1 and first.device.type == "cpu"
+    clock = time.process_time if alone else time.perf_counter
     batches = _batches(split, first, sentences)
     samples = sum(len(batch.rows) for batch in batches)
     found: dict[str, list[float]] = {}
@@ -118,6 +125,8 @@ def _pass(model: MultiTaskModel, batches: Sequence[Batch], decode: bool) -> None
         for number, task in enumerate(model.tasks if decode else ()):
             seen = states if number == 0 or model.sharing.task_free else model.states(batch, number)
             task.decode(seen, batch)
+    if model.device.type == "cuda":
+        torch.cuda.synchronize()
 
 
 def _ungated(model: MultiTaskModel) -> MultiTaskModel:
@@ -140,5 +149,6 @@ def _batches(split: PreparedSplit, model: MultiTaskModel, sentences: int) -> lis
     """The first sentences of a split; one at least."""
     lengths = split.piece_counts[:sentences]
     return [
-        collate(split, rows, model.encoder.specials) for rows in sequential(lengths, LIMITS.sentences, LIMITS.tokens)
+        collate(split, rows, model.encoder.specials).to(model.device)
+        for rows in sequential(lengths, LIMITS.sentences, LIMITS.tokens)
     ]

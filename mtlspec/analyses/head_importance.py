@@ -53,8 +53,7 @@ def measure(
     """Writes `heads.parquet` below `out`."""
     from mtlspec.analyses._importance import measure_importance
 
-    del model
-    return measure_importance(options, inputs["train"], inputs["prepare"], out, progress)
+    return measure_importance(options, inputs["train"], inputs["prepare"], out, model["device"], progress)
 
 
 def run(

@@ -38,8 +38,9 @@ def measure(
     """Writes `pruning.json` below `out`."""
     from mtlspec.analyses._pruning import measure_pruning
 
-    del model
-    return measure_pruning(inputs["train"], inputs["prepare"], out, options.rounds, options.sentences, progress)
+    return measure_pruning(
+        inputs["train"], inputs["prepare"], out, model["device"], options.rounds, options.sentences, progress
+    )
 
 
 def run(

@@ -88,8 +88,8 @@ def build_model(
     return MultiTaskModel(encoder, sharing, sharing_options, built)
 
 
-def load_model(train_artifact: Path) -> MultiTaskModel:
-    """A trained model, on the CPU, in evaluation mode."""
+def load_model(train_artifact: Path, device: str = "cpu") -> MultiTaskModel:
+    """A trained model in evaluation mode."""
     about: dict[str, Any] = json.loads((train_artifact / ABOUT).read_bytes())
     encoder = Encoder.empty(train_artifact / ENCODER)
     kind = options_class(SHARING, about["sharing"]["type"])
@@ -100,7 +100,7 @@ def load_model(train_artifact: Path) -> MultiTaskModel:
     model = MultiTaskModel(encoder, sharing, sharing_options, tasks)
     model.load_weights(load_file(train_artifact / WEIGHTS))
     model.module.eval()
-    return model
+    return model.to(torch.device(device))
 
 
 def start_from(model: MultiTaskModel, train_artifact: Path) -> None:

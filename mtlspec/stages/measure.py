@@ -16,6 +16,7 @@ def run(ctx: StageContext) -> StageResult:
     options = ctx.params["options"]
     module = kinds.load(ANALYSES, options["type"])
     parsed = TypeAdapter(module.Options).validate_python(options)
-    make_deterministic(0, RunOptions.model_validate(ctx.params["run"]))
-    measured: Measured = module.measure(parsed, ctx.params["model"], ctx.inputs, ctx.out, ctx.progress)
+    device = make_deterministic(0, RunOptions.model_validate(ctx.params["run"]))
+    model = {**ctx.params["model"], "device": str(device)}
+    measured: Measured = module.measure(parsed, model, ctx.inputs, ctx.out, ctx.progress)
     return StageResult(facts=measured.facts, timings=measured.timings)

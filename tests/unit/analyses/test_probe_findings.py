@@ -52,7 +52,7 @@ def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, 
         place = measured[row["measure"]] = root / row["measure"]
         place.mkdir(parents=True)
         own = {"train": inputs[row["train"]]} if "train" in row else {"encoder": inputs["encoder"]}
-        module.measure(parsed, row, shared | own, place, _silent)
+        module.measure(parsed, {**row, "device": "cpu"}, shared | own, place, _silent)
     facts = module.run(parsed, rows, measured, root / "out", _silent)
     return facts, root / "out"
 

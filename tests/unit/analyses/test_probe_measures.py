@@ -152,7 +152,7 @@ def _same(measured: Any, split: str, expected: Hits) -> None:
 def _measure(module: Any, inputs: dict[str, Path], out: Path, **options: Any) -> Any:
     parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
     out.mkdir()
-    row = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
+    row = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": [], "device": "cpu"}
     return module.measure(parsed, row, inputs, out, _silent)
 
 
