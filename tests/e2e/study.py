@@ -100,7 +100,6 @@ class Study:
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(self.root),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "DVC_SITE_CACHE_DIR": str(self.root / ".dvc" / "tmp" / "site"),
             "DVC_NO_ANALYTICS": "1",
             "OMP_NUM_THREADS": "1",
