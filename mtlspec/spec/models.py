@@ -72,6 +72,10 @@ class TrainOptions(Frozen):
     """How a model is trained; any key may be overridden per model under `models.<name>.train`."""
 
     epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
+    examples: PositiveInt | None = Field(
+        default=None,
+        description="Train on so many sentences of each task, a random sample by the model's seed. Default: on all.",
+    )
     batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
     batching: Literal["sampled", "joint"] = Field(
         default="sampled",
@@ -99,6 +103,11 @@ class TrainOptions(Frozen):
     patience: Fraction = Field(
         default=0.5,
         description="Stop after this share of the epochs without a better mean dev score; 1 never stops early.",
+    )
+    keep: Literal["best", "last"] = Field(
+        default="best",
+        description="The weights that are kept: of the epoch with the best mean dev score, or of the last one. Gates "
+        "close slowly, so that an early epoch has the better score and the denser model.",
     )
     checkpoint_every: PositiveInt = Field(
         default=200, description="Updates between resume points; also at each epoch's end."

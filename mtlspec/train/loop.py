@@ -170,7 +170,7 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     model.module.train()
     mean = mean_score(model, scores)
     epoch = state.update // state.updates_per_epoch
-    best = state.patience.observe(epoch, mean)
+    best = state.patience.observe(epoch, mean) or options.keep == "last"
     if best:
         state.best = {name: value.clone() for name, value in model.weights().items()}
     state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})

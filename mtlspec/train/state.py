@@ -21,6 +21,7 @@ from mtlspec.train.checkpoint import Saved, Section
 from mtlspec.train.feed import Feed
 from mtlspec.train.history import History
 from mtlspec.train.optimiser import Optimiser, parameter_groups
+from mtlspec.train.rng import philox
 from mtlspec.train.samplers._sampler import Sampler, SamplerKind, TaskSizes
 from mtlspec.train.schedule import Patience
 
@@ -64,7 +65,7 @@ class TrainState:
         sampler_kind = cast(SamplerKind, options.sampler)
         feeds = []
         for task in model.tasks:
-            rows = task.rows(data.train)
+            rows = _sample(task.rows(data.train), len(data.train), options.examples, seed)
             if not len(rows):
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
             lengths = data.train.piece_counts[rows]
@@ -177,10 +178,19 @@ class TrainState:
         self.history.load(tensors)
 
 
+def _sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
+    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones."""
+    if limit is None or len(rows) <= limit:
+        return rows
+    rank = torch.from_numpy(philox(seed, "examples").bit_generator.random_raw(sentences).astype("int64"))
+    return rows[rank[rows].argsort(stable=True)[:limit]].sort().values
+
+
 def _joint_feed(model: MultiTaskModel, data: Prepared, options: TrainOptions, seed: int) -> Feed:
     rows = model.tasks[0].rows(data.train)
     for task in model.tasks[1:]:
         rows = rows[torch.isin(rows, task.rows(data.train))]
+    rows = _sample(rows, len(data.train), options.examples, seed)
     if not len(rows):
         raise StageError(
             "E433", "no training sentence carries the labels of all tasks", hint="use `train.batching: sampled`"

@@ -83,3 +83,25 @@ def test_data_without_common_sentences_are_refused(
     with pytest.raises(StageError, match="E433") as caught:
         TrainState.fresh(model, data, options(batching="joint"), RunOptions(), seed=1)
     assert "sampled" in str(caught.value)
+
+
+@pytest.mark.parametrize("batching", ["joint", "sampled"])
+def test_training_on_a_sample_sees_these_sentences_only(batching: str, encoder: Path, toy_prepared: Path) -> None:
+    data = Prepared.load(toy_prepared)
+    seen: list[set[int]] = []
+    for seed in (1, 1, 2):
+        model = model_of(encoder, data)
+        chosen = options(batching=batching, examples=24)
+        state = TrainState.fresh(model, data, chosen, RunOptions(), seed)
+        passes = [portion.rows.tolist() for _ in range(2 * state.updates_per_epoch) for portion in state.draw(1)]
+        seen.append({row for rows in passes for row in rows})
+    assert len(seen[0]) == 24
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_the_last_weights_can_be_kept(tmp_path: Path, toy_encoder: Path, toy_prepared: Path) -> None:
+    rates = {"encoder": 1e-3, "decoder": 10.0}  # so high that later epochs are worse
+    for keep in ("best", "last"):
+        params = toy.train_params(("pos",), epochs=4, patience=1.0, keep=keep, lr=rates, schedule="constant")
+        result = toy.run_train(tmp_path / keep, toy_encoder, toy_prepared, params)
+        assert (result.facts["best_epoch"] == 4) == (keep == "last")
