@@ -54,6 +54,7 @@ class Sharing:
     """One encoder for all tasks, one decoder each."""
 
     task_free = True  # the encoder's output does not depend on the task, so evaluation encodes once for all
+    relative_penalty = False  # True: the penalty is a share of the trained loss, so that it fits losses of any scale
     balance_penalty = False  # True: the penalty is added to every task's loss before that is balanced
 
     def __init__(self, encoder: Encoder, tasks: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ class L0(Sharing):
         super().__init__(encoder, tasks)
         self._options = options
         self._shape = options.shape()
+        self.relative_penalty = options.relative
         self.balance_penalty = options.order == "penalty_then_balance"
         layers, heads = encoder.heads.shape
         counts = torch.tensor(encoder.heads.counts)

@@ -51,6 +51,11 @@ class Options(_WithLambda):
         description="`mean` over all heads, so that `lambda` depends on neither depth nor width; `released`: sum over "
         "heads, mean over layers, as the paper's code has it.",
     )
+    relative: bool = Field(
+        default=False,
+        description="Multiply the penalty by the present value of the trained loss, a constant: one `lambda` then asks "
+        "the same of tasks whose losses have different scales, and of several tasks together.",
+    )
     order: Literal["balance_then_penalty", "penalty_then_balance"] = Field(
         default="balance_then_penalty",
         description="Whether the penalty is added to the balanced loss, once per update, or to every task's loss "
@@ -82,6 +87,8 @@ class Options(_WithLambda):
         """Why this strategy does not fit a group with or without `start`, or None."""
         if self.mode == "static" and not started:
             return "`mode: static` prunes models that are trained already: name their group with `start`"
+        if self.relative and self.order == "penalty_then_balance":
+            return "a `relative` penalty is added to the balanced loss: leave out `order: penalty_then_balance`"
         return None
 
     def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing:

@@ -143,7 +143,7 @@ def backward(
         total = parts[0] if len(parts) == 1 else torch.stack(parts).mean()
         penalty = model.sharing.penalty()
         if penalty is not None and not model.sharing.balance_penalty:
-            total = total + penalty
+            total = total + (penalty * total.detach() if model.sharing.relative_penalty else penalty)
     state.scaler.scale(total * share).backward()  # type: ignore[no-untyped-call]
     return told
 

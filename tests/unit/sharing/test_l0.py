@@ -216,3 +216,29 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path: Path, toy_encoder:
     toy.run_train(tmp_path / "again", toy_encoder, toy_prepared, params)
     for file in ("model.safetensors", "history.parquet", "model.json"):
         assert digest_file(tmp_path / "again/out" / file) == digest_file(tmp_path / "whole/out" / file), file
+
+
+def test_a_relative_penalty_is_a_share_of_the_loss(toy_encoder: Path, data: Prepared) -> None:
+    from contextlib import nullcontext
+
+    from mtlspec.spec.models import RunOptions
+    from mtlspec.train.loop import backward
+    from mtlspec.train.state import Portion, TrainState
+
+    train = TrainOptions.model_validate({"epochs": 1, "batching": "joint"})
+    gradients = []
+    for relative in (False, True):
+        model = _model(toy_encoder, data, "pos", "names", relative=relative, **{"lambda": 1e9})
+        state = TrainState.fresh(model, data, train, RunOptions(), seed=1)
+        model.module.eval()  # the same gates and no dropout in both
+        told = backward(state, Portion((0, 1), torch.arange(8)), 1.0, nullcontext(), 1)
+        gradient = _gates(model).grad
+        assert gradient is not None
+        gradients.append(gradient.clone())
+    loss = sum(value * weight for _, value, weight in told) / len(told)
+    torch.testing.assert_close(gradients[1], gradients[0] * loss, rtol=1e-3, atol=0.0)
+
+
+def test_a_relative_penalty_is_not_balanced() -> None:
+    options = Options(type="l0", relative=True, order="penalty_then_balance")
+    assert "penalty_then_balance" in (options.problem(started=False) or "")
