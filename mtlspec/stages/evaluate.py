@@ -1,8 +1,10 @@
-"""Stage `evaluate`: scores of a trained model on dev and test, the counts behind them, and its predictions on test."""
+"""Stage `evaluate`: test scores of a trained model, the counts behind them, its predictions, and its dev scores."""
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,9 @@ from mtlspec.data.prepared import Prepared
 from mtlspec.io.write import write_json
 from mtlspec.model.multitask import load_model
 from mtlspec.model.predict import count, flat_scores, predict, score
-from mtlspec.spec.cards import Split
 from mtlspec.spec.models import BatchLimits, RunOptions
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.determinism import make_deterministic
-
-SPLITS: tuple[Split, ...] = ("dev", "test")
 
 
 def run(ctx: StageContext) -> StageResult:
@@ -25,13 +24,13 @@ def run(ctx: StageContext) -> StageResult:
     data = Prepared.load(ctx.inputs["prepare"])
     model = load_model(ctx.inputs["train"]).to(device)
     started = time.perf_counter()
-    predictions = {name: predict(model, data.split(name), limits) for name in SPLITS}
+    predictions = predict(model, data.test, limits)
     seconds = time.perf_counter() - started
-    counts = {name: count(model, data.split(name), found) for name, found in predictions.items()}
-    scores = {name: score(model, found) for name, found in counts.items()}
+    counts = count(model, data.test, predictions)
+    scores = {"dev": _dev_scores(ctx.inputs["train"]), "test": score(model, counts)}
     about: dict[str, Any] = {}
     for task in model.tasks:
-        found = predictions["test"][task.name]
+        found = predictions[task.name]
         about[task.name] = {
             "main": task.metric.main,
             "layer": task.layer,
@@ -41,12 +40,19 @@ def run(ctx: StageContext) -> StageResult:
         }
         task.write_predictions(data.test, found, ctx.out / "predictions" / f"{task.name}.{task.extension}")
     write_json(ctx.out / "scores.json", about)
-    np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts["test"])
-    words = int(data.dev.word_counts.sum() + data.test.word_counts.sum())
+    np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
+    words = int(data.test.word_counts.sum())
     return StageResult(
         scores={
             key: value for name, values in scores.items() for key, value in flat_scores(model, name, values).items()
         },
-        facts={"sentences": {"dev": len(data.dev), "test": len(data.test)}},
+        facts={"sentences": len(data.test)},
         timings={"predict_seconds": seconds, "tokens_per_second": words / max(seconds, 1e-9)},
     )
+
+
+def _dev_scores(train_artifact: Path) -> dict[str, dict[str, float]]:
+    """Of the weights that were kept: training has computed them, and the same weights give the same scores."""
+    epochs = json.loads((train_artifact / "epochs.json").read_bytes())
+    kept: dict[str, dict[str, float]] = next(epoch for epoch in reversed(epochs) if epoch["best"])["scores"]
+    return kept
