@@ -36,7 +36,7 @@ def test_a_group_starts_from_the_model_of_the_same_tasks_and_seed(started: Plan)
 
 
 def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
-    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl]}\n")
+    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl], dep: dep}\n")
     measures = {stage.name: stage for stage in plan.stages if stage.kind == "measure"}
     models = [f"stl-{task}-s{seed}" for task in ("pos", "lem") for seed in (1, 2)]
     assert list(measures) == ["measure-heads-encoder", *(f"measure-heads-{model}" for model in models)]
@@ -49,7 +49,7 @@ def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_measurement_depends_on_the_code_of_the_model_it_loads(tmp_path: Path) -> None:
-    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl]}\n")
+    plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl], dep: dep}\n")
     files = {name: plan.unit(plan.stage(f"measure-heads-{name}").unit).files for name in ("stl-pos-s1", "stl-lem-s1")}
     assert "model/taggers/crf.py" in files["stl-lem-s1"]
     assert "model/taggers/crf.py" not in files["stl-pos-s1"]
