@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mtlspec.data.batching import Batch
+from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.encoder import Encoder, WordStates
 from mtlspec.model.hard_concrete import OPEN, half_open
 from mtlspec.model.sharing import HeadMeasure, ParameterGroup, Sharing
@@ -33,6 +34,7 @@ class L0(Sharing):
         start = torch.full((layers, heads), OPEN) if options.init == "open" else half_open(layers, heads)
         self._gates = nn.Parameter(start)
         self.module = nn.ParameterDict({"gates": self._gates})
+        self.module.register_buffer("counts", counts)  # saved with the gates: those of other heads mean nothing
 
     def attach(self, tasks: Sequence[Task]) -> None:
         if self._options.mode == "static":
@@ -50,6 +52,12 @@ class L0(Sharing):
 
     def encode(self, batch: Batch, task: int) -> WordStates:
         """One gate a head and forward pass, the same for all sentences of the batch."""
+        if self.module.get_buffer("counts").tolist() != list(self.encoder.heads.counts):
+            raise EncoderError(
+                "E376",
+                "heads were removed from a model that has gates for them",
+                hint="their gates are folded in already: use the encoder alone, `model.encoder(batch)`",
+            )
         gates = self._shape.draw(self._gates) if self.module.training else self.head_gates("gate")
         with self.encoder.heads.gated(gates):
             return super().encode(batch, task)

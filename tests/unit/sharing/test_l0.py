@@ -12,6 +12,7 @@ import torch
 
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared
+from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_file
 from mtlspec.kinds import options_class
 from mtlspec.model.encoder.encoder import Encoder
@@ -242,3 +243,22 @@ def test_a_relative_penalty_is_a_share_of_the_loss(toy_encoder: Path, data: Prep
 def test_a_relative_penalty_is_not_balanced() -> None:
     options = Options(type="l0", relative=True, order="penalty_then_balance")
     assert "penalty_then_balance" in (options.problem(started=False) or "")
+
+
+def test_removing_heads_under_the_gates_is_an_error_and_stays_one_on_disk(
+    tmp_path: Path, toy_encoder: Path, data: Prepared
+) -> None:
+    model = _model(toy_encoder, data)
+    batch = collate(data.train, torch.arange(4), data.specials)
+    keep = torch.ones(model.encoder.heads.shape)
+    keep[0, 0] = 0.0
+    model.module.eval()
+    with model.encoder.heads.gated(keep):
+        expected = model.encoder(batch).words
+    model.encoder.heads.remove(keep)
+    torch.testing.assert_close(model.encoder(batch).words, expected)
+    with pytest.raises(EncoderError, match="heads were removed"):
+        model.states(batch, 0)
+    model.save(tmp_path, tokenizer=toy_encoder)
+    with pytest.raises(EncoderError, match="heads were removed"):
+        load_model(tmp_path).states(batch, 0)
