@@ -63,7 +63,7 @@ def prove_heads(model: nn.Module, config: Any, pieces: Tensor, mask: Tensor, see
 
 
 def require_sound_heads(encoder: Encoder, batch: Batch | None = None, seed: int = 0) -> None:
-    """An error unless the heads of this encoder can be gated, captured and removed: analyses call it first.
+    """An error unless the heads of this encoder can be gated, captured and removed.
 
     A few checks on two short rows, of the given batch or of random sub-tokens; a copy of the encoder is made.
     """
