@@ -73,5 +73,8 @@ def _compare(one: Sentence, other: Sentence) -> None:
 def _different_lengths(files: list[Path], blocks: tuple[Any, ...], count: int) -> DataError:
     short = files[blocks.index(None)]
     block = next(block for block in blocks if block is not None)
+    if not count:
+        message = f"this file has no sentences, but {block.place().file} has some"
+        return DataError("E257", message, short, "aligned files must agree")
     message = f"one more sentence than the {count} that end with {short}"
     return DataError("E254", message, block.place(), "aligned files must agree")

@@ -10,6 +10,10 @@ from mtlspec.model.multitask import ABOUT, MultiTaskModel, load_model
 
 
 def load_directory(path: Path) -> MultiTaskModel | Encoder:
+    if not path.is_dir():
+        what = "this is a file, not a directory" if path.exists() else "there is no such directory"
+        hint = "name the artifact of a train or encoder stage, or what `save` wrote"
+        raise EncoderError("E362", what, path, hint)
     if (path / ABOUT).is_file():
         return load_model(path)
     if (path / "config.json").is_file():

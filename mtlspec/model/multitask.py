@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from mtlspec.data.batching import Batch
+from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import Encoder, WordStates
+from mtlspec.model.encoder.encoder import Encoder, WordStates, copy_tokenizer
+from mtlspec.model.encoder.loading import first_line
 from mtlspec.model.sharing import Sharing, SharingKind
 from mtlspec.model.task import Task, build_task, rebuild_task
 from mtlspec.spec.families import SHARING, SharingOptions, TaskOptions
 
 WEIGHTS, ABOUT, ENCODER = "model.safetensors", "model.json", "encoder"
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
 
 class MultiTaskModel:
@@ -62,8 +63,10 @@ class MultiTaskModel:
         trained = sum(p.numel() for p in self.module.parameters() if p.requires_grad)
         return {"total": _count(self.module), "trained": trained, "encoder": _count(self.encoder), **counts}
 
-    def save(self, directory: Path, tokenizer: Path) -> None:
-        """Fill a staged directory; `tokenizer` is the directory whose tokenizer files go with the model."""
+    def save(self, directory: str | Path, tokenizer: str | Path) -> None:
+        """Fill a directory; `tokenizer` is the directory whose tokenizer files go with the model."""
+        directory = Path(directory)
+        copy_tokenizer(Path(tokenizer), directory / ENCODER)
         save_file({name: value.contiguous() for name, value in self.weights().items()}, directory / WEIGHTS)
         about = {
             "sharing": self._sharing_options.model_dump(mode="json"),
@@ -71,8 +74,6 @@ class MultiTaskModel:
         }
         write_json(directory / ABOUT, about)
         self.encoder.save_config(directory / ENCODER)
-        for name in TOKENIZER_FILES:
-            shutil.copyfile(tokenizer / name, directory / ENCODER / name)
 
 
 def build_model(
@@ -90,17 +91,29 @@ def build_model(
 
 def load_model(train_artifact: Path, device: str = "cpu") -> MultiTaskModel:
     """A trained model in evaluation mode."""
-    about: dict[str, Any] = json.loads((train_artifact / ABOUT).read_bytes())
     encoder = Encoder.empty(train_artifact / ENCODER)
+    try:
+        model = _rebuild(encoder, json.loads((train_artifact / ABOUT).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise EncoderError("E360", f"this is not a record of a model ({reason})", train_artifact / ABOUT) from None
+    try:
+        model.load_weights(load_file(train_artifact / WEIGHTS))
+    except (SafetensorError, OSError, RuntimeError) as error:
+        path = train_artifact / WEIGHTS
+        raise EncoderError("E361", f"the model's weights cannot be read: {first_line(error)}", path) from None
+    model.module.eval()
+    return model.to(torch.device(device))
+
+
+def _rebuild(encoder: Encoder, about: Mapping[str, Any]) -> MultiTaskModel:
+    """The model that `model.json` describes; its parameters come from a checkpoint."""
     kind = options_class(SHARING, about["sharing"]["type"])
     sharing_options = cast(SharingOptions, kind.model_validate(about["sharing"]))
     sharing = _build_sharing(sharing_options, encoder, [task["name"] for task in about["tasks"]])
     tasks = [rebuild_task(task["name"], task, sharing.width) for task in about["tasks"]]
     sharing.attach(tasks)
-    model = MultiTaskModel(encoder, sharing, sharing_options, tasks)
-    model.load_weights(load_file(train_artifact / WEIGHTS))
-    model.module.eval()
-    return model.to(torch.device(device))
+    return MultiTaskModel(encoder, sharing, sharing_options, tasks)
 
 
 def start_from(model: MultiTaskModel, train_artifact: Path) -> None:

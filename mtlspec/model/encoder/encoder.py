@@ -19,6 +19,7 @@ from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import (
     build_model,
     config_values,
+    first_line,
     length_limit,
     load_config,
     load_model,
@@ -65,8 +66,9 @@ class Encoder(nn.Module):
         return self._heads
 
     @classmethod
-    def load(cls, directory: Path, subword_dropout: float = 0.0, max_pieces: int | None = None) -> Encoder:
+    def load(cls, directory: str | Path, subword_dropout: float = 0.0, max_pieces: int | None = None) -> Encoder:
         """The pre-trained encoder of an encoder artifact, in evaluation mode."""
+        directory = Path(directory)
         model = load_model(directory)
         encoder = cls(model, model.config, read_specials(directory), subword_dropout, max_pieces)
         return encoder.eval()
@@ -75,9 +77,15 @@ class Encoder(nn.Module):
     def empty(cls, directory: Path) -> Encoder:
         """The same architecture from what `save_config` wrote; the weights come from a checkpoint of ours."""
         config = load_config(directory)
-        settings = json.loads((directory / SETTINGS).read_bytes())
-        specials = Specials(**settings["specials"])
-        return cls(build_model(config), config, specials, settings["subword_dropout"], settings["max_pieces"]).eval()
+        path = directory / SETTINGS
+        try:
+            settings = json.loads(path.read_bytes())
+            specials = Specials(**settings["specials"])
+            subword_dropout, max_pieces = settings["subword_dropout"], settings["max_pieces"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            reason = f"{type(error).__name__}: {first_line(error)}"
+            raise EncoderError("E358", f"this is not a record of an encoder's settings ({reason})", path) from None
+        return cls(build_model(config), config, specials, subword_dropout, max_pieces).eval()
 
     def save_config(self, directory: Path) -> None:
         """Everything but the weights."""
@@ -89,12 +97,10 @@ class Encoder(nn.Module):
         }
         write_json(directory / SETTINGS, settings)
 
-    def save(self, directory: Path, tokenizer: Path) -> None:
+    def save(self, directory: str | Path, tokenizer: str | Path) -> None:
         """An encoder directory like any other: config, weights, and the tokenizer files of another directory."""
-        save_model(self.model, self.config, directory)
-        for name in TOKENIZER_FILES:
-            if (tokenizer / name).is_file():
-                write_bytes(directory / name, (tokenizer / name).read_bytes())
+        copy_tokenizer(Path(tokenizer), Path(directory))
+        save_model(self.model, self.config, Path(directory))
 
     def forward(self, batch: Batch) -> WordStates:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
@@ -120,6 +126,16 @@ class Encoder(nn.Module):
     def _transform(self, pieces: Tensor, mask: Tensor) -> Tensor:
         states: Tensor = self.model(input_ids=pieces, attention_mask=mask).last_hidden_state
         return states
+
+
+def copy_tokenizer(source: Path, directory: Path) -> None:
+    """The tokenizer files of an encoder's directory go with what is saved; an error if there are none."""
+    if not (source / TOKENIZER_FILES[0]).is_file():
+        hint = "name the directory of the encoder that the model was made of"
+        raise EncoderError("E359", f"there is no {TOKENIZER_FILES[0]} to save with the model", source, hint)
+    for name in TOKENIZER_FILES:
+        if (source / name).is_file():
+            write_bytes(directory / name, (source / name).read_bytes())
 
 
 def pool_words(hidden: Tensor, word_of_piece: Tensor, words: int) -> Tensor:

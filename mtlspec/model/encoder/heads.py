@@ -67,13 +67,14 @@ class Heads:
 
         Gates of heads that a layer does not have are ignored. Contexts may be nested: gates multiply.
         """
-        self._require_shape(gates, (2, 3))
+        self._require_gates(gates, (2, 3))
         with self._open(self._wishes.gates, gates):
             yield
 
     @contextmanager
     def biased(self, bias: Tensor) -> Iterator[None]:
         """Add to the attention scores after scaling, before softmax; `bias` broadcasts to [L, B, H, S, S]."""
+        _require_tensor("attention bias", bias)
         full = bias[(None,) * max(5 - bias.dim(), 0)]
         layers, heads = self.shape
         if full.dim() != 5 or full.shape[0] not in (1, layers) or full.shape[2] not in (1, heads):
@@ -92,9 +93,9 @@ class Heads:
         """Remove the heads whose gate [L, H] is 0 from the model, and fold the other gates into the output columns.
 
         Parameters are replaced: make optimisers afterwards. The config records the heads that are left, and `shape`
-        shrinks to them.
+        shrinks to them. A gate may be negative, as in `gated`: it turns its head's columns around.
         """
-        self._require_shape(gates, (2,))
+        self._require_gates(gates, (2,))
         if self._wishes.any:
             raise EncoderError("E349", "heads cannot be removed while they are gated, biased or captured")
         remove_heads(self.model, self.config, gates)
@@ -115,11 +116,15 @@ class Heads:
         finally:
             self._wishes.windows = None
 
-    def _require_shape(self, gates: Tensor, dims: tuple[int, ...]) -> None:
+    def _require_gates(self, gates: Tensor, dims: tuple[int, ...]) -> None:
+        _require_tensor("gates", gates)
         if gates.dim() not in dims or tuple(gates.shape[-2:]) != self.shape:
             layers, heads = self.shape
             rows = f" or [rows, {layers}, {heads}]" if 3 in dims else ""
             raise EncoderError("E346", f"the gates have shape {list(gates.shape)}, not [{layers}, {heads}]{rows}")
+        if not bool(gates.isfinite().all()):
+            bad = int((~gates.isfinite()).sum())
+            raise EncoderError("E357", f"{bad} of the {gates.numel()} gates are NaN or infinite", None, "use numbers")
 
     @contextmanager
     def _open(self, wishes: list[Any], wish: Any) -> Iterator[None]:
@@ -143,3 +148,9 @@ class Heads:
         if self._wishes.attention and self.sites[0].family.probabilities is None:
             register_seam()
             self.config._attn_implementation = SEAM
+
+
+def _require_tensor(what: str, value: object) -> None:
+    if not isinstance(value, Tensor):
+        message = f"the {what} must be a tensor, not of type {type(value).__name__}"
+        raise EncoderError("E356", message, None, "torch.as_tensor makes one of lists and arrays")

@@ -65,7 +65,7 @@ def load_config(directory: Path) -> Any:
         with quiet():
             config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     except (ValueError, KeyError, OSError, TypeError) as error:
-        raise EncoderError("E304", f"transformers does not know this config: {_first_line(error)}", path) from None
+        raise EncoderError("E304", f"transformers does not know this config: {first_line(error)}", path) from None
     if config.is_encoder_decoder:
         raise EncoderError("E305", f"'{config.model_type}' is an encoder-decoder model, not an encoder", path)
     return config
@@ -103,7 +103,7 @@ def load_model(directory: Path) -> nn.Module:
                 **_without_pooler(config),
             )
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-        raise EncoderError("E306", f"the weights cannot be read: {_first_line(error)}", directory) from None
+        raise EncoderError("E306", f"the weights cannot be read: {first_line(error)}", directory) from None
     wrong = sorted({str(key) for key in (*info["missing_keys"], *info["mismatched_keys"])})
     if wrong:
         raise EncoderError(
@@ -134,7 +134,7 @@ def _load_pruned(directory: Path, config: Any) -> nn.Module:
         model.load_state_dict(load((directory / SAFE_WEIGHTS[0]).read_bytes()))
     except (SafetensorError, OSError, RuntimeError) as error:
         raise EncoderError(
-            "E352", f"the weights do not fit the pruned encoder: {_first_line(error)}", directory
+            "E352", f"the weights do not fit the pruned encoder: {first_line(error)}", directory
         ) from None
     return model.eval()
 
@@ -169,5 +169,7 @@ def _without_pooler(config: Any) -> dict[str, bool]:
     return {"add_pooling_layer": False} if "add_pooling_layer" in parameters else {}
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def first_line(error: Exception) -> str:
+    """What an error of a library says first, for the one line of ours."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return " ".join(line.strip() for line in lines[:2]) if lines[0].endswith(":") else lines[0]

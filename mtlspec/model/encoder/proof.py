@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.compare import difference, evaluating
+from mtlspec.model.encoder.compare import difference, evaluating, random_pieces
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.proof_attention import attention_is_captured, bias_reaches_scores, implementations_agree
@@ -68,9 +68,7 @@ def require_sound_heads(encoder: Encoder, batch: Batch | None = None, seed: int 
     A few checks on two short rows, of the given batch or of random sub-tokens; a copy of the encoder is made.
     """
     if batch is None:
-        generator = torch.Generator().manual_seed(seed)
-        pieces = torch.randint(encoder.config.vocab_size, (2, 8), generator=generator)
-        mask = torch.ones_like(pieces, dtype=torch.bool)
+        pieces, mask = random_pieces(encoder, seed)
     else:
         length = min(12, encoder.max_pieces or 12)
         pieces, mask = batch.pieces[:2, :length], batch.piece_mask[:2, :length]
@@ -85,7 +83,8 @@ def require_sound_heads(encoder: Encoder, batch: Batch | None = None, seed: int 
     failed = [check for check in _run(tests, subject) if not check.holds]
     if failed:
         found = "; ".join(f"{check.name}: {check.detail}" for check in failed)
-        raise EncoderError("E355", f"the heads of this '{encoder.config.model_type}' encoder do not answer ({found})")
+        message = f"the heads of this '{encoder.config.model_type}' encoder do not answer ({found})"
+        raise EncoderError("E355", message, hint="see all checks with `mtlspec doctor --encoder <card or folder>`")
 
 
 def _run(tests: tuple[tuple[str, Test], ...], subject: Subject) -> Iterator[HeadCheck]:

@@ -189,7 +189,8 @@ class Tap:
         if self.wishes.windows is not None:
             own = own.index_select(0, self.wishes.windows.rows)
         if own.shape[0] != contexts.shape[0]:
-            raise EncoderError("E345", f"there are gates for {own.shape[0]} rows, but {contexts.shape[0]} rows")
+            message = f"the gates are for {own.shape[0]} sentences, but the batch has {contexts.shape[0]}"
+            raise EncoderError("E345", message, None, "pass one [L, H] for all, or [B, L, H] with as many rows")
         return own.view(own.shape[0], 1, -1, 1)
 
 

@@ -99,6 +99,16 @@ def test_a_layer_that_the_file_lacks_is_named(tmp_path: Path) -> None:
     assert caught.value.code == "E252" and "no 'dep' for layer 'tree2'" in caught.value.message
 
 
+@pytest.mark.parametrize(("empty", "full"), [("conllu", "trees"), ("trees", "conllu")])
+def test_an_empty_file_among_aligned_ones_is_the_one_that_is_named(tmp_path: Path, empty: str, full: str) -> None:
+    write(tmp_path, conllu("a b"), "(S (A a) (B b))\n")
+    (tmp_path / f"train.{empty}").write_text("\n")
+    with pytest.raises(DataError) as caught:
+        list(read_split(card(), tmp_path, "train"))
+    expected = f"{tmp_path}/train.{empty}: error E257: this file has no sentences, but {tmp_path}/train.{full} has some"
+    assert str(caught.value).startswith(expected)
+
+
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, "\n\n", "")
     with pytest.raises(DataError, match="no sentences"):

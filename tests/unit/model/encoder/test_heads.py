@@ -118,7 +118,11 @@ def test_an_error_leaves_no_hook_and_the_next_pass_is_right(family):
     model = many.build(family)
     heads, before = heads_of(model), many.states(many.build(family))
     implementation = model.config._attn_implementation
-    with pytest.raises(EncoderError, match=r"E345.*2 rows, but 3"), heads.captured(), heads.gated(torch.ones(2, 3, 4)):
+    with (
+        pytest.raises(EncoderError, match=r"E345.*2 sentences, but.* 3"),
+        heads.captured(),
+        heads.gated(torch.ones(2, 3, 4)),
+    ):
         many.states(model)
     assert (hooks(model), model.config._attn_implementation) == (0, implementation)
     assert torch.equal(many.states(model), before)
@@ -135,6 +139,40 @@ def test_wrong_shapes_are_errors():
     with pytest.raises(EncoderError, match="E344"), heads.biased(torch.zeros(9, 9)):
         many.states(model)
     assert hooks(model) == 0
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_gates_that_are_no_numbers_are_refused_and_change_nothing(bad):
+    model = many.build("bert")
+    heads, before = heads_of(model), many.states(model)
+    gates = torch.ones(3, 4)
+    gates[1, 2] = bad
+    with pytest.raises(EncoderError, match=r"E357: 1 of the 12 gates"), heads.gated(gates):
+        pass
+    with pytest.raises(EncoderError, match=r"E357: 1 of the 12 gates"):
+        heads.remove(gates)
+    assert hooks(model) == 0 and heads.counts == (4, 4, 4)
+    assert torch.equal(many.states(model), before)
+
+
+def test_lists_are_refused_with_what_to_do():
+    heads = heads_of(many.build("bert"))
+    for context in (heads.gated([[1.0] * 4] * 3), heads.biased([[0.0]])):
+        with pytest.raises(EncoderError, match=r"E356.*must be a tensor, not of type list; torch\.as_tensor"), context:
+            pass
+    with pytest.raises(EncoderError, match="E356"):
+        heads.remove([[1.0] * 4] * 3)
+
+
+def test_a_negative_gate_means_the_same_folded_in_as_open():
+    model = many.build("bert")
+    heads, gates = heads_of(model), torch.ones(3, 4)
+    gates[1, 2] = -0.5
+    gates[0, 0] = 0
+    with heads.gated(gates):
+        expected = many.states(model)
+    heads.remove(gates)
+    torch.testing.assert_close(many.states(model), expected, rtol=0, atol=1e-5)
 
 
 def test_two_observers_of_one_model_are_an_error():
