@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-slow test-realdata bench minilm lock docs clean
+.PHONY: help setup run test lint test-slow test-realdata explore bench minilm lock docs clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,9 @@ test-slow: setup ## The tests that take minutes
 
 test-realdata: setup ## The tests on real corpora and weights (set MTLSPEC_DATA to their folder)
 	$(BIN)/python -m pytest -m realdata
+
+explore: setup ## The property tests with new random examples, several times as many
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile explore tests/unit/spec tests/unit/data tests/unit/metrics tests/unit/structs
 
 bench: setup $(PEERS)/.ready ## Benchmarks, as ratios to peers in one interleaved run; BENCH=linear_chain runs one
 	PYTHONPATH=$(PEERS) $(BIN)/python -m bench $(BENCH)

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import toy
+
+# A run of the suite is reproducible like everything else: the same examples every time, however slow the machine is.
+# `make explore` draws new ones.
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, **_PATIENT)
+settings.register_profile("explore", max_examples=500, print_blob=True, **_PATIENT)
+settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
+from mtlspec.analyses._sound import load_sound_model
 from mtlspec.data.prepared import Prepared
 from mtlspec.io.write import write_bytes
 from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance, sample_rows
-from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count, predict, score
 from mtlspec.spec.models import BatchLimits
 
@@ -36,18 +37,16 @@ SCHEMA = pa.schema(
 """Layers and heads are counted from 1."""
 
 
-def measure_importance(
-    options: Options, train: Path, prepared: Path, out: Path, device: str, progress: Callable[[int, int, str], None]
-) -> Measured:
-    data, model = Prepared.load(prepared), load_model(train, device)
+def measure_importance(options: Options, job: Measurement) -> Measured:
+    data, model = Prepared.load(job.inputs["prepare"]), load_sound_model(job)
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     for done, method in enumerate(options.methods):
-        progress(done, len(options.methods), method)
+        job.progress(done, len(options.methods), method)
         values = _values(method, options, model, data)
         for row in _rows(method, model, values) if values is not None else ():
             for name, cell in zip(SCHEMA.names, row, strict=True):
                 columns[name].append(cell)
-    write_heads(pa.table(columns, SCHEMA), out)
+    write_heads(pa.table(columns, SCHEMA), job.out)
     return Measured({"heads": sum(model.encoder.heads.counts), "methods": sorted(set(map(str, columns["method"])))})
 
 

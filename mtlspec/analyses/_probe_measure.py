@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.analyses._probe_gold import ProbedTask
 from mtlspec.analyses._probe_hits import Tally, write_hits
 from mtlspec.analyses._probe_options import ProbeOptions
@@ -19,30 +18,23 @@ from mtlspec.errors import StageError
 Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Sequence[Tally]]
 
 
-def measure_subjects(
-    options: ProbeOptions,
-    row: Mapping[str, Any],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-    probe: Probe,
-) -> Measured:
+def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> Measured:
     """Writes `probe.parquet` and `probe.json`."""
-    splits = {name: PreparedSplit.load(inputs["prepare"], name) for name in options.splits}
+    splits = {name: PreparedSplit.load(job.inputs["prepare"], name) for name in options.splits}
     questions = [
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
         for task, layer in options.probed().items()
     ]
     measured = []
     seconds = 0.0
-    found = subjects(row, inputs, options.seed)
+    found = subjects(job, options.seed)
     for done, subject in enumerate(found):
-        progress(done, len(found), subject.name)
+        job.progress(done, len(found), subject.name)
         started = time.perf_counter()
         measured.append((subject.name, subject.seed, probe(subject, splits, questions)))
         seconds += time.perf_counter() - started
     heads = found[0].encoder.heads.counts
-    write_hits(out, measured, heads, {"layers": found[0].layers})
+    write_hits(job.out, measured, heads, {"layers": found[0].layers})
     sentences = len(found) * sum(len(split) for split in splits.values())
     return Measured(
         facts={"heads": sum(heads), "labels": {question.task: len(question.names) for question in questions}},

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from mtlspec.analyses._measured import Measurement
+from mtlspec.analyses._sound import load_sound_model
 from mtlspec.data.batching import Batch, collate, sequential
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.loading import build_model
-from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.model.encoder.proof import require_sound_heads
+from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.spec.models import BatchLimits
 
 if TYPE_CHECKING:
@@ -68,14 +70,16 @@ class Subject:
             yield rows, batch, seen
 
 
-def subjects(row: Mapping[str, Any], inputs: Mapping[str, Path], seed: int) -> list[Subject]:
-    """The model of a row, or, where there is none, the pre-trained encoder and its control."""
-    if "train" in inputs:
-        model = load_model(inputs["train"], row["device"])
+def subjects(job: Measurement, seed: int) -> list[Subject]:
+    """The model of the job, or, where there is none, the pre-trained encoder and its control."""
+    row = job.model
+    if "train" in job.inputs:
+        model = load_sound_model(job)
         name = str(row["train"]).removeprefix("train-").removesuffix(f"-s{row['seed']}")
         return [Subject(name, int(row["seed"]), model.encoder, model)]
-    pretrained = Encoder.load(inputs["encoder"]).to(row["device"])
-    control = random_encoder(pretrained, seed).to(row["device"])
+    pretrained = Encoder.load(job.inputs["encoder"]).to(job.device)
+    require_sound_heads(pretrained)
+    control = random_encoder(pretrained, seed).to(job.device)
     return [Subject(PRETRAINED, 0, pretrained), Subject(RANDOM, seed, control)]
 
 

@@ -4,52 +4,40 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
+from mtlspec.analyses._sound import load_sound_model
 from mtlspec.data.batching import EXTRA, Batch, collate, sequential
 from mtlspec.data.prepared import Prepared, PreparedSplit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
-from mtlspec.model.encoder.pruning import prune_model
-from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count, predict, score
-from mtlspec.model.sharing import Sharing
-from mtlspec.sharing.hard import Options as Hard
+from mtlspec.model.prune import prune, ungated
 from mtlspec.spec.models import BatchLimits
 
 LIMITS = BatchLimits()
 FILE = "pruning.json"
 
 
-def measure_pruning(
-    train: Path,
-    prepared: Path,
-    out: Path,
-    device: str,
-    rounds: int,
-    sentences: int,
-    progress: Callable[[int, int, str], None],
-) -> Measured:
+def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
     """Masked and pruned scores on test; a model without gates is measured as it is."""
-    data = Prepared.load(prepared)
-    masked = load_model(train, device)
+    data, masked = Prepared.load(job.inputs["prepare"]), load_sound_model(job)
     gates = masked.sharing.head_gates("gate")
-    progress(0, 3, "masked")
+    job.progress(0, 3, "masked")
     predictions = {"masked": predict(masked, data.test, LIMITS)}
-    forms = {"masked": masked} if gates is None else {"whole": _ungated(masked), "masked": masked}
+    forms = {"masked": masked} if gates is None else {"whole": ungated(masked), "masked": masked}
     whole = multiply_adds(masked.encoder, data.test)
     facts: dict[str, Any] = {"gated": gates is not None, **_shares(masked.encoder, gates)}
     if gates is not None:
-        progress(1, 3, "pruned")
-        pruned = _ungated(load_model(train, device))
-        batch = _batches(data.dev if len(data.dev) else data.test, pruned, 1)[0]
-        report = prune_model(pruned, gates, batch)
+        job.progress(1, 3, "pruned")
+        batch = _batches(data.dev if len(data.dev) else data.test, masked, 1)[0]
+        pruned, report = prune(masked, gates, batch)
         predictions["pruned"] = predict(pruned, data.test, LIMITS)
         forms["pruned"] = pruned
         facts |= report.facts()
@@ -65,8 +53,8 @@ def measure_pruning(
         task.name: {"main": task.metric.main, **{form: found[task.name] for form, found in scores.items()}}
         for task in masked.tasks
     }
-    write_json(out / FILE, facts)
-    progress(2, 3, "speed")
+    write_json(job.out / FILE, facts)
+    job.progress(2, 3, "speed")
     return Measured({"share_kept": facts["share"]}, speeds(forms, data.test, rounds, sentences))
 
 
@@ -127,14 +115,6 @@ def _pass(model: MultiTaskModel, batches: Sequence[Batch], decode: bool) -> None
             task.decode(seen, batch)
     if model.device.type == "cuda":
         torch.cuda.synchronize()
-
-
-def _ungated(model: MultiTaskModel) -> MultiTaskModel:
-    """The same encoder and decoders without gates."""
-    sharing = Sharing(model.encoder, [task.name for task in model.tasks])
-    plain = MultiTaskModel(model.encoder, sharing, Hard(type="hard"), model.tasks)
-    plain.module.eval()
-    return plain
 
 
 def _shares(encoder: Encoder, gates: Tensor | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.analyses._probe_options import ProbeOptions
 from mtlspec.spec.families import LayerKind
 
@@ -29,21 +29,15 @@ class Options(ProbeOptions):
     )
 
 
-def measure(
-    options: Options,
-    model: Mapping[str, Any],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> Measured:
-    """Writes `probe.parquet` and `probe.json` below `out`."""
+def measure(options: Options, job: Measurement) -> Measured:
+    """Writes `probe.parquet` and `probe.json`."""
     from mtlspec.analyses._probe_measure import measure_subjects
     from mtlspec.analyses._probe_passes import probe_values
 
     def probe(subject: Subject, splits: Mapping[str, PreparedSplit], questions: Sequence[Question]) -> Sequence[Tally]:
         return probe_values(subject, splits, questions, centroids=options.choosing)
 
-    return measure_subjects(options, model, inputs, out, progress, probe)
+    return measure_subjects(options, job, probe)
 
 
 def run(
@@ -53,7 +47,7 @@ def run(
     out: Path,
     progress: Callable[[int, int, str], None],
 ) -> dict[str, Any]:
-    """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json` below `out`; returns facts for the record."""
+    """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""
     from mtlspec.analyses._probe_findings import write_findings
 
     return write_findings(options, "Attended-value probes", models, inputs, out, progress)

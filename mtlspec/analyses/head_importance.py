@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.families import AnalysisOptions
 
@@ -43,17 +43,11 @@ class Options(AnalysisOptions):
     )
 
 
-def measure(
-    options: Options,
-    model: Mapping[str, Any],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> Measured:
-    """Writes `heads.parquet` below `out`."""
+def measure(options: Options, job: Measurement) -> Measured:
+    """Writes `heads.parquet`."""
     from mtlspec.analyses._importance import measure_importance
 
-    return measure_importance(options, inputs["train"], inputs["prepare"], out, model["device"], progress)
+    return measure_importance(options, job)
 
 
 def run(
@@ -63,7 +57,7 @@ def run(
     out: Path,
     progress: Callable[[int, int, str], None],
 ) -> dict[str, Any]:
-    """Writes `heads.parquet`, `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the record."""
+    """Writes `heads.parquet`, `tables/`, `figures/` and `analysis.json`; returns facts for the record."""
     from mtlspec.analyses import _importance_tables as made
     from mtlspec.analyses._findings import Findings
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.spec.families import AnalysisOptions
 
 
@@ -28,19 +28,11 @@ class Options(AnalysisOptions):
     )
 
 
-def measure(
-    options: Options,
-    model: Mapping[str, Any],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> Measured:
-    """Writes `pruning.json` below `out`."""
+def measure(options: Options, job: Measurement) -> Measured:
+    """Writes `pruning.json`."""
     from mtlspec.analyses._pruning import measure_pruning
 
-    return measure_pruning(
-        inputs["train"], inputs["prepare"], out, model["device"], options.rounds, options.sentences, progress
-    )
+    return measure_pruning(job, options.rounds, options.sentences)
 
 
 def run(
@@ -50,7 +42,7 @@ def run(
     out: Path,
     progress: Callable[[int, int, str], None],
 ) -> dict[str, Any]:
-    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+    """Writes `tables/`, `figures/` and `analysis.json`; returns facts for the stage's record."""
     from mtlspec.analyses import _pruning_tables as made
     from mtlspec.analyses._findings import Findings
 

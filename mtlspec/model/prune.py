@@ -42,9 +42,7 @@ def ungated(model: MultiTaskModel) -> MultiTaskModel:
 
 def _plain(model: MultiTaskModel, encoder: Encoder, tasks: Sequence[Task]) -> MultiTaskModel:
     if not model.sharing.task_free:
-        raise EncoderError(
-            "E378", "the encoder of this model reads differently for every task: gates are not all it has"
-        )
+        raise EncoderError("E378", "this model reads differently for every task, and cannot become a plain one")
     options = cast(SharingOptions, options_class(SHARING, "hard").model_validate({"type": "hard"}))
     plain = MultiTaskModel(encoder, Sharing(encoder, [task.name for task in tasks]), options, tasks)
     plain.module.eval()

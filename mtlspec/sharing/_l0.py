@@ -56,7 +56,7 @@ class L0(Sharing):
             raise EncoderError(
                 "E376",
                 "heads were removed from a model that has gates for them",
-                hint="their gates are folded in already: use the encoder alone, `model.encoder(batch)`",
+                hint="`mtlspec.prune(model)` makes a pruned copy with its gates folded in",
             )
         gates = self._shape.draw(self._gates) if self.module.training else self.head_gates("gate")
         with self.encoder.heads.gated(gates):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from mtlspec import kinds
-from mtlspec.analyses._measured import Measured
+from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.spec.families import ANALYSES
 from mtlspec.spec.models import RunOptions
 from mtlspec.stages.context import StageContext, StageResult
@@ -17,6 +17,6 @@ def run(ctx: StageContext) -> StageResult:
     module = kinds.load(ANALYSES, options["type"])
     parsed = TypeAdapter(module.Options).validate_python(options)
     device = make_deterministic(0, RunOptions.model_validate(ctx.params["run"]))
-    model = {**ctx.params["model"], "device": str(device)}
-    measured: Measured = module.measure(parsed, model, ctx.inputs, ctx.out, ctx.progress)
+    job = Measurement(ctx.params["model"], ctx.inputs, ctx.out, str(device), ctx.progress)
+    measured: Measured = module.measure(parsed, job)
     return StageResult(facts=measured.facts, timings=measured.timings)

@@ -24,7 +24,6 @@ def row(group: str, tasks: list[str], seed: int, sweep: list[list[Any]] | None =
     stages = {role: f"{role}-{name}" for role in ("train", "measure")}
     return {
         "stage": f"evaluate-{name}", **stages, "group": group, "tasks": tasks, "seed": seed, "sweep": sweep or [],
-        "device": "cpu",
     }  # fmt: skip
 
 

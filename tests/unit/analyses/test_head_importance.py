@@ -13,6 +13,7 @@ import torch
 
 from mtlspec.analyses._findings import Findings
 from mtlspec.analyses._importance import SCHEMA, normalised
+from mtlspec.analyses._measured import Measurement
 from mtlspec.analyses._tables import Table
 from mtlspec.analyses.head_importance import Options, measure, run
 from mtlspec.data.prepared import Prepared
@@ -41,7 +42,7 @@ def _measure(root: Path, out: Path, sharing: dict[str, Any], **options: Any) -> 
     made.model.save(out / "train", tokenizer=root / "encoder")
     chosen = Options(type="head_importance", methods=METHODS, sentences=24, **options)
     inputs = {"train": out / "train", "prepare": root / "prepared"}
-    found = measure(chosen, row("x", ["previous", "next"], 1), inputs, out / "measured", _silent)
+    found = measure(chosen, Measurement(row("x", ["previous", "next"], 1), inputs, out / "measured"))
     rows = pq.read_table(out / "measured/heads.parquet").to_pylist()
     assert found.facts["heads"] == 8 and set(found.facts["methods"]) == {entry["method"] for entry in rows}
     return made, rows

@@ -9,6 +9,7 @@ import pytest
 
 from mtlspec.analyses import attended_value_probe, attention_probe
 from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._measured import Measurement
 from mtlspec.analyses._probe_hits import read_hits
 from mtlspec.io.digest import digest_tree
 from tests import toy
@@ -52,7 +53,7 @@ def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, 
         place = measured[row["measure"]] = root / row["measure"]
         place.mkdir(parents=True)
         own = {"train": inputs[row["train"]]} if "train" in row else {"encoder": inputs["encoder"]}
-        module.measure(parsed, {**row, "device": "cpu"}, shared | own, place, _silent)
+        module.measure(parsed, Measurement(row, shared | own, place))
     facts = module.run(parsed, rows, measured, root / "out", _silent)
     return facts, root / "out"
 

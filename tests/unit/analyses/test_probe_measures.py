@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mtlspec.analyses import attended_value_probe, attention_probe
+from mtlspec.analyses._measured import Measurement
 from mtlspec.analyses._probe_best import best_heads
 from mtlspec.analyses._probe_hits import read_hits
 from mtlspec.data.batching import collate
@@ -25,10 +26,6 @@ from tests import toy
 
 Hits = dict[tuple[str, int, int], list[bool]]
 """(label, layer, head) -> one answer an item"""
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    del done, total, what
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +149,8 @@ def _same(measured: Any, split: str, expected: Hits) -> None:
 def _measure(module: Any, inputs: dict[str, Path], out: Path, **options: Any) -> Any:
     parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
     out.mkdir()
-    row = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": [], "device": "cpu"}
-    return module.measure(parsed, row, inputs, out, _silent)
+    row = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
+    return module.measure(parsed, Measurement(row, inputs, out))
 
 
 @pytest.mark.parametrize("itself", [True, False])

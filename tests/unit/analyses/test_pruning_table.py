@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._measured import Measurement
 from mtlspec.analyses._pruning import multiply_adds
 from mtlspec.analyses._tables import Table
 from mtlspec.analyses.pruning_table import Options, measure, run
@@ -38,7 +39,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_pr
             train = write_model(root / one["train"], toy_encoder, data, tasks, seed, gates)
             out = root / one["measure"]
             out.mkdir()
-            found[one["measure"]] = measure(OPTIONS, one, {"train": train, "prepare": toy_prepared}, out, _silent)
+            found[one["measure"]] = measure(OPTIONS, Measurement(one, {"train": train, "prepare": toy_prepared}, out))
             rows.append(one)
             inputs[one["measure"]] = out
     return rows, inputs, found
@@ -91,7 +92,7 @@ def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path
     again = tmp_path / "again"
     again.mkdir()
     train = inputs[one["measure"]].parent / one["train"]
-    measure(OPTIONS, one, {"train": train, "prepare": toy_prepared}, again, _silent)
+    measure(OPTIONS, Measurement(one, {"train": train, "prepare": toy_prepared}, again))
     assert digest_tree(again) == digest_tree(inputs[one["measure"]])
 
 

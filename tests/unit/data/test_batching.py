@@ -22,7 +22,7 @@ def padded(lengths: torch.Tensor, rows: torch.Tensor) -> int:
     return len(rows) * (int(lengths[rows].max()) + 2)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(lengths=LENGTHS, passes=st.integers(1, 3), **LIMITS)
 def test_every_pass_covers_every_row_once_within_the_limits(
     lengths: list[int], passes: int, sentences: int, tokens: int
@@ -37,7 +37,7 @@ def test_every_pass_covers_every_row_once_within_the_limits(
             assert len(rows) == 1 or padded(sizes, rows) <= tokens
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lengths=LENGTHS, done=st.integers(0, 60), **LIMITS)
 def test_a_cursor_resumed_from_its_state_gives_the_same_stream(
     lengths: list[int], done: int, sentences: int, tokens: int
@@ -53,7 +53,7 @@ def test_a_cursor_resumed_from_its_state_gives_the_same_stream(
     assert [resumed.next().tolist() for _ in range(30)] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lengths=LENGTHS, **LIMITS)
 def test_evaluation_takes_every_row_once_shortest_first(lengths: list[int], sentences: int, tokens: int) -> None:
     sizes = torch.tensor(lengths)

@@ -48,7 +48,7 @@ def test_all_layers_come_back(prepared: Path, mini: dict[str, list[Sentence]]) -
         assert found.words(17) == list(given_[17].words)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(given_=st.lists(sentences(), max_size=5))
 def test_any_sentences_come_back(
     given_: list[Sentence], tokenizer: WordTokenizer, tmp_path_factory: pytest.TempPathFactory

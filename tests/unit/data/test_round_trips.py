@@ -25,7 +25,7 @@ def layers(found: list[Sentence], *names: str) -> list[tuple[object, ...]]:
     return [tuple(sentence.layers[name] for name in names) for sentence in found]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(sentences(), min_size=1, max_size=4))
 def test_every_format_gives_back_what_was_written(given_: list[Sentence]) -> None:
     with tempfile.TemporaryDirectory() as folder:

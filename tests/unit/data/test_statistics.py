@@ -54,7 +54,7 @@ def test_lengths_are_told_in_order_whatever_file_they_come_from() -> None:
     assert told == ["01–05", "11–15", "31–40", "101–150", "1001–"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 9).flatmap(dep_trees))
 def test_a_crossing_arc_spans_a_word_that_is_not_below_its_head(tree: DepTree) -> None:
     def below(word: int, head: int) -> bool:
@@ -73,7 +73,7 @@ def test_crossing_arcs_of_a_very_long_sentence() -> None:
         assert not list(crossing_arcs(DepTree(tuple(heads), ("r",) * size)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 8).flatmap(dep_trees))
 def test_a_tree_has_non_projective_arcs_exactly_if_two_arcs_cross(tree: DepTree) -> None:
     arcs = [tuple(sorted((at + 1, head))) for at, head in enumerate(tree.heads)]

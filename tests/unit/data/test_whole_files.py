@@ -20,7 +20,7 @@ BRACKETS = brackets.Options(type="brackets")
 CONLL2012 = conll2012.Options(type="conll2012")
 DEPTH = 100_000
 FORMS = st.text(alphabet="abé漢9'(- \u00a0", min_size=1, max_size=5).filter(lambda form: form.strip())
-same_folder = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -122,7 +122,7 @@ def test_labels_that_training_never_saw_are_marked(data: Prepared) -> None:
 
 
 @given(st.lists(st.integers(1, 9).flatmap(con_trees), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_binarised_trees_give_the_phrases_back(trees: list[ConTree]) -> None:
     """Outer and left first, the spans of a binary tree with their chains are the tree that was given."""
     phrases: list[list[tuple[int, int]]] = []

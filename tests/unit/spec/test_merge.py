@@ -11,6 +11,7 @@ from mtlspec.errors import Place
 from mtlspec.io.digest import canonical_json
 from mtlspec.spec.nodes import merge, wrap
 from mtlspec.spec.sources import apply_override
+from mtlspec.spec.words import shorten
 
 KEYS = st.sampled_from(["a", "b", "c", "type"])
 LEAVES = st.one_of(
@@ -80,5 +81,5 @@ def test_an_override_is_found_where_it_was_put(base: dict[str, Any], path: list[
     node = changed.get(*path)
     assert node is not None
     assert node.plain() == value
-    assert str(node.place) == f"--set {text}"
+    assert str(node.place) == f"--set {shorten(text)}"
     assert {key: child.plain() for key, child in changed.children().items() if key != path[0]} == base

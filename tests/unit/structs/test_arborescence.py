@@ -14,7 +14,7 @@ from tests.unit.structs.trees import ANY, MANY_TIES, NEVER, Case, all_trees, cas
 
 
 @given(case=cases(ANY, longest=5))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_tree_is_the_best_of_all_trees_with_one_root(case: Case) -> None:
     found = arborescence.best_trees(case.scores, case.lengths)
     for b, size in enumerate(case.lengths.tolist()):
@@ -26,7 +26,7 @@ def test_the_tree_is_the_best_of_all_trees_with_one_root(case: Case) -> None:
 
 
 @given(case=cases(MANY_TIES, longest=5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_among_many_equals_the_score_is_still_exactly_the_best_and_the_choice_is_fixed(case: Case) -> None:
     found = arborescence.best_trees(case.scores, case.lengths)
     assert torch.equal(found, arborescence.best_trees(case.scores.clone(), case.lengths))
@@ -36,7 +36,7 @@ def test_among_many_equals_the_score_is_still_exactly_the_best_and_the_choice_is
 
 
 @given(data=st.data(), size=st.integers(1, 5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_only_possible_tree_is_found(data: st.DataObject, size: int) -> None:
     only = data.draw(st.sampled_from(all_trees(size)))
     scores = torch.full((1, size + 1, size + 1), NEVER)

@@ -23,7 +23,7 @@ def found_trees(spans: torch.Tensor, lengths: torch.Tensor) -> list[Tree]:
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_best_tree_is_found(backend: Any, case: Case) -> None:
     spans, scores = backend.best_trees(case.scores, case.lengths)
     for b, tree in enumerate(found_trees(spans, case.lengths)):
@@ -38,7 +38,7 @@ def test_the_best_tree_is_found(backend: Any, case: Case) -> None:
 
 @BACKENDS
 @given(case=cases(whole=True, never=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_of_equal_trees_the_one_with_the_leftmost_split_at_the_top_wins(backend: Any, case: Case) -> None:
     for b, tree in enumerate(found_trees(backend.best_trees(case.scores, case.lengths)[0], case.lengths)):
         totals = case.totals(b)

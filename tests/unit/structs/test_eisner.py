@@ -21,7 +21,7 @@ BACKENDS = pytest.mark.parametrize("backend", [compiled, vectorised], ids=["comp
 
 @BACKENDS
 @given(case=cases(ANY, longest=5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_tree_is_the_best_of_all_projective_trees_with_one_root(backend: Any, case: Case) -> None:
     found = backend.best_trees(case.scores, case.lengths)
     for b, size in enumerate(case.lengths.tolist()):
@@ -34,14 +34,14 @@ def test_the_tree_is_the_best_of_all_projective_trees_with_one_root(backend: Any
 
 
 @given(case=cases(MANY_TIES, longest=7))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_both_backends_find_the_same_tree_among_equals(case: Case) -> None:
     found = [backend.best_trees(case.scores, case.lengths).tolist() for backend in (compiled, vectorised)]
     assert found[0] == found[1]
 
 
 @given(data=st.data(), size=st.integers(1, 5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_only_possible_tree_is_found(data: st.DataObject, size: int) -> None:
     only = data.draw(st.sampled_from(projective_trees(size)))
     scores = torch.full((1, size + 1, size + 1), NEVER)
@@ -96,7 +96,6 @@ def test_the_shortest_sentences(backend: Any, size: int, expected: list[int]) ->
 
 
 @given(heads=st.integers(0, 5).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
-@settings(deadline=None)
 def test_trees_with_one_root_are_told_from_other_heads(heads: list[int]) -> None:
     size = len(heads)
     row = torch.tensor([[*heads, 1, 9]])

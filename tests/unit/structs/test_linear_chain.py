@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mtlspec.structs import _linear_chain_numba as compiled
@@ -64,7 +64,6 @@ def cases(draw, value=SCORES):
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None)
 def test_log_partition_is_the_sum_over_all_paths(backend, case):
     found = linear_chain._Chain.apply(backend, *case.scores, case.mask, None)
     expected = [log_sum(case.paths(b).values()) for b in range(len(case.lengths))]
@@ -73,7 +72,6 @@ def test_log_partition_is_the_sum_over_all_paths(backend, case):
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None)
 def test_gradients_are_expected_counts(backend, case):
     leaves = [s.clone().requires_grad_() for s in case.scores]
     weights = torch.arange(1.0, len(case.lengths) + 1, dtype=torch.float64)
@@ -98,7 +96,6 @@ def test_gradients_are_expected_counts(backend, case):
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None)
 def test_viterbi_finds_the_first_of_the_best_paths(backend, case):
     tags, score = backend.viterbi(*case.scores, torch.tensor(case.lengths))
     for b, n in enumerate(case.lengths):
@@ -111,7 +108,6 @@ def test_viterbi_finds_the_first_of_the_best_paths(backend, case):
 
 
 @given(case=cases(st.integers(-2, 2)))
-@settings(deadline=None)
 def test_both_backends_break_ties_alike(case):
     found = [b.viterbi(*case.scores, torch.tensor(case.lengths))[0].tolist() for b in (compiled, vectorised)]
     assert found[0] == found[1]

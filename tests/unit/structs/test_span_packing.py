@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mtlspec.structs import span_packing
@@ -71,14 +71,12 @@ def best_total(group: list[Span]) -> float:
 
 @pytest.mark.parametrize("nested", [False, True])
 @given(groups=groups())
-@settings(deadline=None)
 def test_greedy_takes_the_best_span_that_still_fits(nested, groups):
     found = split(groups, span_packing.greedy(*flat(groups), nested=nested))
     assert found == [chosen_one_by_one(group, nested) for group in groups]
 
 
 @given(groups=groups())
-@settings(deadline=None)
 def test_no_set_without_overlaps_is_better(groups):
     for group, numbers in zip(groups, split(groups, span_packing.best_disjoint(*flat(groups))), strict=True):
         taken = [group[i] for i in numbers]
@@ -88,7 +86,6 @@ def test_no_set_without_overlaps_is_better(groups):
 
 
 @given(groups=groups(st.integers(0, 1)))
-@settings(deadline=None)
 def test_ties_do_not_depend_on_the_other_groups(groups):
     for pack in (span_packing.best_disjoint, lambda *spans: span_packing.greedy(*spans, nested=True)):
         together = split(groups, pack(*flat(groups)))

@@ -25,7 +25,7 @@ def log_z(backend: Any, scores: torch.Tensor, lengths: torch.Tensor) -> torch.Te
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_log_partition_is_the_sum_over_all_trees(backend: Any, case: Case) -> None:
     totals = [list(case.totals(b).values()) for b in range(len(case.lengths))]
     expected = [log_sum(values) if values else 0.0 for values in totals]
@@ -34,7 +34,7 @@ def test_log_partition_is_the_sum_over_all_trees(backend: Any, case: Case) -> No
 
 @BACKENDS
 @given(case=cases())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_gradient_is_the_probability_of_spans(backend: Any, case: Case) -> None:
     leaf = case.scores.clone().requires_grad_()
     weights = torch.arange(1.0, len(case.lengths) + 1, dtype=torch.float64)
@@ -89,7 +89,7 @@ def test_gradients_of_the_loss_pass_gradcheck() -> None:
 
 
 @given(case=cases(least=1, never=False), data=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_loss_is_the_negative_log_probability_of_a_tree(case: Case, data: st.DataObject) -> None:
     gold = torch.zeros(case.scores.shape, dtype=torch.bool)
     expected = []

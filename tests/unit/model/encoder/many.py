@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
+from transformers.models.bert import modeling_bert
 
 from mtlspec.model.encoder.loading import build_model
 
@@ -70,3 +72,14 @@ def states(model: Any) -> torch.Tensor:
     """Last-layer states of real sub-tokens [N, D]."""
     pieces, mask = batch()
     return model(input_ids=pieces, attention_mask=mask).last_hidden_state[mask]
+
+
+def permute_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on transformers' BERT hands contexts on in another order than its parameters have."""
+    usual = modeling_bert.BertSelfAttention.forward
+
+    def forward(self: Any, *arguments: Any, **named: Any) -> Any:
+        contexts, weights = usual(self, *arguments, **named)
+        return contexts.unflatten(-1, (-1, self.attention_head_size)).flip(2).flatten(2), weights
+
+    monkeypatch.setattr(modeling_bert.BertSelfAttention, "forward", forward)

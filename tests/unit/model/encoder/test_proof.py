@@ -45,14 +45,7 @@ def deaf(monkeypatch, request):
 
 @pytest.fixture()
 def permuted(monkeypatch):
-    """A transformers that hands contexts on in another order than its parameters have."""
-    usual = modeling_bert.BertSelfAttention.forward
-
-    def forward(self, *arguments, **named):
-        contexts, weights = usual(self, *arguments, **named)
-        return contexts.unflatten(-1, (-1, self.attention_head_size)).flip(2).flatten(2), weights
-
-    monkeypatch.setattr(modeling_bert.BertSelfAttention, "forward", forward)
+    many.permute_heads(monkeypatch)
 
 
 @pytest.mark.usefixtures("deaf")
@@ -81,7 +74,7 @@ def test_sound_heads_are_let_through(tmp_path):
 
 
 @pytest.mark.usefixtures("permuted")
-def test_an_analysis_is_refused_on_an_encoder_that_fails(tmp_path):
+def test_an_encoder_that_fails_is_refused(tmp_path):
     with pytest.raises(EncoderError, match=r"E355.*do not answer \(gate = removal"):
         require_sound_heads(Encoder.load(small.write(tmp_path)), small.batch(9, 4))
 
