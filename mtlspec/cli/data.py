@@ -108,6 +108,7 @@ def stats(
     statistics = Statistics()
     dropped: dict[str, list[DataError]] = {split: [] for split in get_args(Split)}
     with opened(loaded, project) as root:
+        _check_files(loaded, root, project)
         for split in get_args(Split):
             for _ in statistics.watch(split, read_split(loaded, root, split, dropped[split])):
                 pass
@@ -118,6 +119,7 @@ def stats(
         corpus.say_labels(result, layer)
     else:
         corpus.say_corpus(loaded, result, dropped)
+    _note_unlocked(loaded)
 
 
 @app.command()
@@ -166,16 +168,34 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
     loaded = _card(card, project)
     target = project.inside(file.absolute())
     with opened(loaded, project) as root:
+        _check_files(loaded, root, project)
         generated = render({split: list(read_split(loaded, root, split)) for split in get_args(Split)}, card)
     text = target.read_text("utf-8") if target.is_file() else f"# {loaded.title or loaded.name}\n"
     written = write_text_if_changed(target, replaced(text, generated))
     console.say(f"{project.relative(target)}: {'written' if written else 'already up to date'}")
+    _note_unlocked(loaded)
 
 
 def _card(name: str, project: Project) -> DataCard:
     from mtlspec.spec.load import load_data_card
 
     return load_data_card(name, project)
+
+
+def _check_files(card: DataCard, root: Path, project: Project) -> None:
+    """The files are those that the card recorded, as in a run."""
+    from mtlspec.data.pins import check_pins
+
+    if card.sha256:
+        check_pins(card, root, project.data_cards / f"{card.name}.yaml")
+
+
+def _note_unlocked(card: DataCard) -> None:
+    """A card that recorded nothing yet may be looked at, but not run; generated files need no digests."""
+    from mtlspec.cli import console
+
+    if not card.sha256 and card.generator is None:
+        console.note(f"the card '{card.name}' records no sha256 yet; `mtlspec data lock {card.name}` does it")
 
 
 def _summary(card: DataCard) -> dict[str, Any]:

@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from mtlspec.execute.estimate import Estimates
+    from mtlspec.execute.staleness import StageStatus
 
 EXAMPLES = (
     "mtlspec plan specs/stem_cell.yaml",
     "mtlspec plan stem_cell --set train.epochs=2",
     "mtlspec plan stem_cell --write && dvc repro",
 )
+
+
+@dataclass(frozen=True)
+class _Forecast:
+    """The stages of a plan with what they will take; sums are None if of some stage nothing is known yet."""
+
+    spec: str
+    stages: Sequence[StageStatus]
+    seconds: Estimates
+    megabytes: Estimates
+    workers: int
+
+    @property
+    def to_run(self) -> list[StageStatus]:
+        return [status for status in self.stages if status.state != "cached"]
+
+    @property
+    def unknown(self) -> int:
+        """Stages to run of whose like none has run here."""
+        return len(self.to_run) - min(len(self._known(self.seconds)), len(self._known(self.megabytes)))
+
+    @property
+    def minutes(self) -> float | None:
+        from mtlspec.execute.estimate import wall_seconds
+
+        return None if self.unknown else wall_seconds(self._known(self.seconds), self.workers) / 60
+
+    @property
+    def disk(self) -> float | None:
+        return None if self.unknown else sum(self._known(self.megabytes))
+
+    def _known(self, estimates: Estimates) -> list[float]:
+        found = (estimates[status.stage.name] for status in self.to_run)
+        return [number for number in found if number is not None]
 
 
 def command(
@@ -25,53 +65,66 @@ def command(
 
     from mtlspec.cli import console
     from mtlspec.cli.specs import find_spec
-    from mtlspec.execute.estimate import megabytes, seconds, wall_seconds
+    from mtlspec.execute.estimate import megabytes, seconds
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
 
     project = Project.find()
     planned = materialise(project, find_spec(spec, project), set_ or ())
-    found = statuses(planned)
-    times = seconds(planned.plan, planned.places)
-    sizes = megabytes(planned.plan, planned.places)
+    forecast = _Forecast(
+        planned.plan.spec,
+        statuses(planned),
+        seconds(planned.plan, planned.places),
+        megabytes(planned.plan, planned.places),
+        workers=max((os.cpu_count() or 1) // planned.loaded.spec.run.threads, 1),
+    )
     if write:
         planned.write()
-    to_run = [status for status in found if status.state != "cached"]
-    workers = max((os.cpu_count() or 1) // planned.loaded.spec.run.threads, 1)
-    minutes = wall_seconds([times[status.stage.name] for status in to_run], workers) / 60
-    disk = sum(sizes[status.stage.name] for status in to_run)
     if json_:
-        stages = [
-            {
-                "stage": status.stage.name,
-                "kind": status.stage.kind,
-                "id": status.stage.id,
-                "state": status.state,
-                "reasons": status.reasons,
-                "seconds": round(times[status.stage.name], 1),
-                "megabytes": round(sizes[status.stage.name], 2),
-            }
-            for status in found
-        ]
-        console.say_json(
-            {"spec": planned.plan.spec, "minutes": round(minutes, 2), "megabytes": round(disk, 1), "stages": stages}
-        )
+        console.say_json(_as_json(forecast))
         return
-    rows = [
-        (
-            status.stage.name,
-            status.state,
-            f"{times[status.stage.name] / 60:.1f}" if status.state != "cached" else "",
-            "; ".join(status.reasons),
-        )
-        for status in found
-        if everything or status.state != "cached"
-    ]
+    rows = [_row(status, forecast) for status in forecast.stages if everything or status.state != "cached"]
     if rows:
         console.say_table(("stage", "state", "min", "why"), rows)
         console.say()
-    console.say(
-        f"{planned.plan.spec}: {len(found)} stages, {len(found) - len(to_run)} cached, {len(to_run)} to run; "
-        f"about {minutes:.1f} min on {workers} workers, {disk:.0f} MB"
-    )
+    console.say(_summary(forecast))
+
+
+def _as_json(forecast: _Forecast) -> dict[str, Any]:
+    stages = [
+        {
+            "stage": status.stage.name,
+            "kind": status.stage.kind,
+            "id": status.stage.id,
+            "state": status.state,
+            "reasons": status.reasons,
+            "seconds": _rounded(forecast.seconds[status.stage.name], 1),
+            "megabytes": _rounded(forecast.megabytes[status.stage.name], 2),
+        }
+        for status in forecast.stages
+    ]
+    return {
+        "spec": forecast.spec,
+        "minutes": _rounded(forecast.minutes, 2),
+        "megabytes": _rounded(forecast.disk, 1),
+        "stages": stages,
+    }
+
+
+def _row(status: StageStatus, forecast: _Forecast) -> tuple[str, str, str, str]:
+    seconds = forecast.seconds[status.stage.name]
+    minutes = "?" if seconds is None else f"{seconds / 60:.1f}"
+    return status.stage.name, status.state, "" if status.state == "cached" else minutes, "; ".join(status.reasons)
+
+
+def _summary(forecast: _Forecast) -> str:
+    every, to_run = len(forecast.stages), len(forecast.to_run)
+    text = f"{forecast.spec}: {every} stages, {every - to_run} cached, {to_run} to run"
+    if forecast.unknown:
+        return f"{text}; no estimate: nothing like {forecast.unknown} of them has run here yet"
+    return f"{text}; about {forecast.minutes:.1f} min on {forecast.workers} workers, {forecast.disk:.0f} MB"
+
+
+def _rounded(number: float | None, digits: int) -> float | None:
+    return None if number is None else round(number, digits)

@@ -12,6 +12,7 @@ from mtlspec.cli import console
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from mtlspec.execute.estimate import Estimates
     from mtlspec.execute.scheduler import Outcome
 
 _WORDS = {"cached": "cached", "restored": "restored", "ran": "done", "failed": "FAILED", "skipped": "skipped"}
@@ -21,7 +22,7 @@ _STYLES = {"ran": "green", "restored": "cyan", "failed": "bold red", "skipped": 
 class RunDisplay:
     """Implements the scheduler's Watcher."""
 
-    def __init__(self, stages: int, seconds: dict[str, float], workers: int) -> None:
+    def __init__(self, stages: int, seconds: Estimates, workers: int) -> None:
         self._total = stages
         self._seconds = seconds
         self._workers = workers
@@ -61,10 +62,14 @@ class RunDisplay:
         if self._live is not None and self._overall is not None:
             if stage in self._bars:
                 self._live.remove_task(self._bars.pop(stage))
-            left = sum(self._seconds.values()) / self._workers
-            self._live.update(self._overall, advance=1, what=f"{self.summary()}; about {left / 60:.1f} min left")
+            self._live.update(self._overall, advance=1, what=f"{self.summary()}{self._left()}")
         if outcome != "cached":
             console.messages().print(f"{_WORDS[outcome]:>8}  {stage}{took}", style=_STYLES[outcome], soft_wrap=True)
+
+    def _left(self) -> str:
+        """Nothing is said as long as a stage is waiting of whose like none has run here."""
+        known = [seconds for seconds in self._seconds.values() if seconds is not None]
+        return f"; about {sum(known) / self._workers / 60:.1f} min left" if len(known) == len(self._seconds) else ""
 
     def summary(self) -> str:
         return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtlspec import kinds
+from mtlspec.errors import EncoderError, did_you_mean
 from mtlspec.execute.health import Check
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project
@@ -50,6 +51,11 @@ def examine(name: str) -> Examined:
     if directory.is_dir():
         return _of_directory(directory, f"the weights of {name}")
     project = Project.find()
+    if not (project.encoder_cards / f"{name}.yaml").is_file():
+        known = [path.stem for path in project.encoder_cards.glob("*.yaml")]
+        where = project.relative(project.encoder_cards)
+        message = f"there is neither a folder '{name}' nor a card of that name in {where}"
+        raise EncoderError("E363", message, hint=did_you_mean(name, known))
     card = load_encoder_card(name, project)
     made = _artifact(project, card)
     if made is not None:
@@ -115,7 +121,10 @@ def _batch(directory: Path) -> tuple[Tensor, Tensor]:
     import torch
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    try:
+        tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    except Exception as error:  # the library raises plain Exception
+        raise EncoderError("E364", f"the tokenizer cannot be read: {error}", directory / "tokenizer.json") from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     rows = [torch.tensor(tokenizer.encode(text).ids[:_LONGEST]) for text in SENTENCES]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from mtlspec.data.pins import check_pins, resolve_root
-from mtlspec.execute.estimate import seconds
+from mtlspec.execute.estimate import Estimates, seconds
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.recorder import repair_metadata
 from mtlspec.execute.scheduler import Scheduler, Watcher
@@ -29,7 +29,7 @@ class RunOptions:
 class Display(Protocol):
     """Makes a watcher for a run of so many stages, with expected seconds for those that are stale."""
 
-    def __call__(self, stages: int, seconds: dict[str, float], workers: int) -> AbstractContextManager[Watcher]: ...
+    def __call__(self, stages: int, seconds: Estimates, workers: int) -> AbstractContextManager[Watcher]: ...
 
 
 def run_spec(

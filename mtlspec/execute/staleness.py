@@ -54,7 +54,7 @@ def _status(planned: Materialised, stage: Stage, locked: Mapping[str, str] | Non
     if reasons:
         return StageStatus(stage, "stale", _shortened(reasons))
     if not (places.artifact(stage.name) / MANIFEST).is_file() or not places.stage_record(stage.name).is_file():
-        return StageStatus(stage, "missing", ("its output was deleted; the cache may have it",))
+        return StageStatus(stage, "missing", ("not on this machine: comes from the cache, or is made again",))
     return StageStatus(stage, "cached", ())
 
 

@@ -63,6 +63,20 @@ def test_list_and_stats(project: Path, capfd: pytest.CaptureFixture[str]) -> Non
     assert shown.endswith("pos tags 3 Z X 67 %, Y 33 %")
 
 
+@pytest.mark.parametrize("command", [["stats", "toy"], ["page", "toy", "toy.md"]])
+def test_files_that_are_not_those_recorded_are_not_counted(
+    project: Path, command: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["data", *command]) == 0
+    assert "records no sha256 yet; `mtlspec data lock toy`" in " ".join(capfd.readouterr().err.split())
+    assert run(["data", "lock", "toy"]) == 0
+    assert run(["data", *command]) == 0
+    assert capfd.readouterr().err == ""
+    (project / "corpus/dev.txt").write_text("a X\n")
+    assert run(["data", *command]) == 3
+    assert "corpus/dev.txt: error E265: the data file changed" in " ".join(capfd.readouterr().err.split())
+
+
 def test_all_labels_of_one_layer(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["data", "stats", "toy", "--layer", "pos"]) == 0
     lines = [line.split()[:6] for line in capfd.readouterr().out.splitlines()]
