@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.demands import Demanding, Gates
 
 
-class Options(AnalysisOptions):
+class Options(Demanding):
     type: Literal["head_utilisation"]
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train",)
+    needs_gates: ClassVar[Gates | None] = "all"
     utilisation: Literal["gate", "p_open", "expected_z"] = Field(
         default="gate",
         description="`gate`: that of evaluation; `p_open`: the probability that a drawn gate is open; `expected_z`: "

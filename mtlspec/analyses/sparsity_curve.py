@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.demands import Demanding, Gates
 
 
-class Options(AnalysisOptions):
+class Options(Demanding):
     type: Literal["sparsity_curve"]
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train", "evaluate")
+    needs_gates: ClassVar[Gates | None] = "some"
     baseline: str = Field(
         default="stl", description="The model group without gates whose single-task models have all their heads."
     )

@@ -8,15 +8,21 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from mtlspec.analyses._probe_options import ProbeOptions
 from mtlspec.kinds import Sequence_
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.demands import Demanding, Gates, ReadsFrom
 
 
-class Options(AnalysisOptions):
+class Options(Demanding):
     """`models` names the groups of single-task models with head gates (`sharing: l0`)."""
 
     type: Literal["stem_cells"]
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train",)
+    needs_gates: ClassVar[Gates | None] = "all"
+    single_task: ClassVar[bool] = True
+    least_tasks: ClassVar[str | None] = "tasks_at_least"
+    reads_from: ClassVar[ReadsFrom] = {"probes": ProbeOptions}
+    groups_read: ClassVar[tuple[str, ...]] = ("single", "joint")
     probes: Sequence_[str] = Field(
         min_length=1, description="Analyses above this one, of the types `attention_probe` and `attended_value_probe`."
     )
@@ -32,9 +38,6 @@ class Options(AnalysisOptions):
         default=2000, description="How often each task's heads are shuffled within layers to see what chance gives."
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
-
-    def reads(self) -> tuple[str, ...]:
-        return self.probes
 
 
 def run(

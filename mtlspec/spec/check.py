@@ -6,21 +6,18 @@ They read the raw tree, so that a spec with a wrong key elsewhere still hears of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
-
-from pydantic import TypeAdapter, ValidationError
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
+from mtlspec.spec.check_analyses import check_analyses
+from mtlspec.spec.check_batching import check_batching
 from mtlspec.spec.check_models import check_model_tasks, check_models
 from mtlspec.spec.check_published import check_pack, check_read_layers
-from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, TaskOptions
+from mtlspec.spec.families import TASKS, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import either, shorten
-
-_ANALYSIS: TypeAdapter[AnalysisOptions] = TypeAdapter(Annotated[AnalysisOptions, kinds.OneOf(ANALYSES)])
 
 
 def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGroup]) -> Iterator[SpecError]:
@@ -32,11 +29,11 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     for model in models.values():
         yield from check_model_tasks(model, tuple(tasks))
     yield from check_models(node, groups, tuple(tasks))
+    yield from check_batching(node, groups)
+    yield from check_analyses(node, groups)
     for analysis in node.children("analyses").values() if models else ():
-        yield from _check_analysis(analysis, tuple(models))
         yield from check_read_layers(analysis, card)
     yield from check_pack(node)
-    yield from _check_reads(node)
     yield from _check_seeds(node)
     yield from _check_precision(node)
 
@@ -60,39 +57,6 @@ def _check_task(task: Node, card: DataCard | None) -> Iterator[SpecError]:
         message = f"a task of type '{kind.value}' reads layers of kind {wanted}; '{layer.value}' is of kind '{found}'"
         fitting = sorted(name for name, kind_ in card.layer_kinds.items() if kind_ in options.reads)
         yield SpecError("E151", message, layer.place, f"layers that fit: {', '.join(fitting)}" if fitting else None)
-
-
-def _check_analysis(analysis: Node, models: tuple[str, ...]) -> Iterator[SpecError]:
-    seen = set()
-    for item in analysis.items("models"):
-        if not isinstance(item.value, str):
-            continue
-        if item.value not in models:
-            message = f"there is no model group '{shorten(item.value)}'"
-            yield SpecError("E152", message, item.place, did_you_mean(item.value, models))
-        elif item.value in seen:
-            yield SpecError("E153", f"the model group '{item.value}' is named twice", item.place)
-        seen.add(item.value)
-    baseline = analysis.child("baseline")
-    compared = sorted(seen & set(models)) or models
-    if baseline is not None and isinstance(baseline.value, str) and baseline.value not in compared:
-        message = f"the baseline '{shorten(baseline.value)}' is not a model group of this analysis"
-        yield SpecError("E169", message, baseline.place, did_you_mean(baseline.value, compared))
-
-
-def _check_reads(node: Node) -> Iterator[SpecError]:
-    """An analysis may read the results of analyses that stand above it."""
-    above: list[str] = []
-    for name, analysis in node.children("analyses").items():
-        try:
-            options = _ANALYSIS.validate_python(analysis.plain())
-        except ValidationError:
-            continue  # said elsewhere
-        for read in options.reads():
-            if read not in above:
-                message = f"the analysis '{name}' reads '{shorten(read)}', which does not stand above it"
-                yield SpecError("E184", message, analysis.place, did_you_mean(read, above))
-        above.append(name)
 
 
 def _check_seeds(node: Node) -> Iterator[SpecError]:

@@ -19,9 +19,9 @@ def check_start(
     group = groups[name]
     problem = group.sharing.problem(group.start is not None)
     if problem is not None:
-        yield SpecError(
-            "E180", f"the sharing of model '{name}' does not work: {problem}", model.near(("sharing",)).place
-        )
+        named = [said for key, said in model.children("sharing").items() if f"`{key}: {said.value}`" in problem]
+        place = (named or [model.near(("sharing",))])[0].place
+        yield SpecError("E180", f"the sharing of model '{name}' does not work: {problem}", place)
     if group.start is None:
         return
     place = model.near(("start",)).place

@@ -1,0 +1,28 @@
+"""What an analysis demands of the spec around it: said by its options, asked by `mtlspec check` before anything runs.
+
+This stands apart from the families because every stage's code includes those, and trainings must not depend on what
+analyses demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from mtlspec.spec.families import AnalysisOptions
+
+Gates = Literal["all", "some"]
+ReadsFrom = Mapping[str, type[AnalysisOptions]]
+
+
+class Demanding(AnalysisOptions):
+    """An analysis that works in some specs only."""
+
+    needs_gates: ClassVar[Gates | None] = None  # how many of its models must have head gates
+    single_task: ClassVar[bool] = False  # True: models of several tasks are passed over
+    least_tasks: ClassVar[str | None] = None  # the option that says how many tasks must have a model
+    reads_from: ClassVar[ReadsFrom] = {}  # options that name analyses -> what these must be
+    groups_read: ClassVar[tuple[str, ...]] = ()  # options that name a model group of the analyses that are read
+
+    def reads(self) -> tuple[str, ...]:
+        return tuple(name for option in self.reads_from for name in getattr(self, option))

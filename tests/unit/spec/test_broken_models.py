@@ -1,0 +1,162 @@
+"""What is wrong with model groups, how they train and what they are swept over, to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from mtlspec.io.project import Project
+from mtlspec.spec.load import LoadedSpec, load_spec
+from tests.unit.spec.small_project import SPEC
+
+Complaints = Callable[..., list[str]]
+Load = Callable[..., LoadedSpec]
+
+# What is changed in the sound spec -> the lines that answer it, after the name of the file.
+BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
+    "start from a group that is not above": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stll}"),
+        ["15:43: error E181: there is no model group 'stll' above 'mtl' to start from; did you mean 'stl'?"],
+    ),
+    "start from a group without such a model": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stl}"),
+        ["15:43: error E182: 'stl' has no model of pos + lem for 'mtl' to start from"],
+    ),
+    "model that names a missing task": (
+        ("tasks: all,", "tasks: [pos, lemm],"),
+        ["15:22: error E158: there is no task 'lemm'; did you mean 'lem'?"],
+    ),
+    "model that names a task twice": (
+        ("tasks: all,", "tasks: [pos, lem, pos],"),
+        ["15:27: error E159: the task 'pos' is named twice"],
+    ),
+    "model without tasks": (
+        ("tasks: all,", "tasks: [],"),
+        ["15:16: error E157: the list of tasks is empty; name tasks, or write `all`"],
+    ),
+    "sweep over a key that does not exist": (
+        ("seeds: [1, 2]", "sweep: {train.lr.encodr: [1e-5]}"),
+        [
+            "12:9: error E166: the sweep key 'train.lr.encodr' does not exist in model 'stl': unknown "
+            "key 'encodr'; did you mean 'encoder'?"
+        ],
+    ),
+    "sweep with a value that does not fit": (
+        ("seeds: [1, 2]", "sweep: {train.epochs: [3, 0]}"),
+        [
+            "12:27: error E167: a value of the sweep over 'train.epochs' does not fit model 'stl': "
+            "'epochs' must be a whole number of at least 1, not 0"
+        ],
+    ),
+    "sweep over a key that cannot be swept": (
+        ("seeds: [1, 2]", "sweep: {seeds: [3, 0]}"),
+        ["12:9: error E162: 'seeds' cannot be swept; write `train.<key>`, `sharing` or `sharing.<key>`"],
+    ),
+    "sweep over a type": (
+        ("seeds: [1, 2]", "sweep: {train.sampler.type: [random]}"),
+        [
+            "12:9: error E162: 'train.sampler.type' cannot be swept; the kinds of 'train.sampler' are "
+            "swept as a whole, without `.type`"
+        ],
+    ),
+    "sweep through a number": (
+        ("seeds: [1, 2]", "sweep: {train.epochs.x: [3]}"),
+        ["12:9: error E165: the sweep key 'train.epochs.x' does not exist in model 'stl': 'epochs' has no keys"],
+    ),
+    "sweep with a value twice": (
+        ("seeds: [1, 2]", "sweep: {train.epochs: [3, 3]}"),
+        ["12:27: error E164: the sweep over 'train.epochs' has a value twice"],
+    ),
+    "sweep without values": (
+        ("seeds: [1, 2]", "sweep: {train.epochs: []}"),
+        ["12:23: error E163: the sweep over 'train.epochs' has no values"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_model_group_is_told_to_the_letter(name: str, complaints: Complaints) -> None:
+    (old, new), lines = BROKEN[name]
+    assert SPEC.count(old) == 1
+    assert complaints(SPEC.replace(old, new)) == [f"specs/study.yaml:{line}" for line in lines]
+
+
+@pytest.mark.parametrize("sets", ["pairs", "all_but_one"])
+def test_task_sets_that_one_task_cannot_form(sets: str, complaints: Complaints) -> None:
+    text = SPEC.replace("  lem: {type: tagging, layer: lemma, decoder: crf}\n", "").replace(
+        "tasks: all", f"tasks: {sets}"
+    )
+    assert complaints(text) == [
+        f"specs/study.yaml:14:16: error E156: '{sets}' needs at least two tasks, and the spec has 1"
+    ]
+
+
+def test_too_many_trainings(complaints: Complaints) -> None:
+    values = list(range(1, 80))
+    text = SPEC.replace("seeds: [1, 2]", f"sweep: {{train.epochs: {values}, train.accumulate: {values}}}")
+    assert complaints(text) == [
+        "specs/study.yaml:14:3: error E160: the spec asks for 56169 trainings, more than 10000; shorten the sweeps"
+    ]
+
+
+def test_a_balancing_that_does_not_fit_its_tasks(complaints: Complaints) -> None:
+    text = SPEC.replace("train: {epochs: 8}", "train: {balance: {type: static, weights: {pos: 1.0}}}")
+    (line,) = complaints(text)
+    assert line.startswith("specs/study.yaml:15:53: error E161: the balance does not fit model 'mtl': ")
+    assert "lem" in line
+
+
+STATIC = "`mode: static` prunes models that are trained already: name their group with `start`"
+RELATIVE = "a `relative` penalty is added to the balanced loss: leave out `order: penalty_then_balance`"
+
+
+@pytest.mark.parametrize(
+    ("sharing", "column", "problem"),
+    [
+        ("{type: l0, kept: 0.01, mode: static}", 59, STATIC),
+        ("{type: l0, relative: true, order: penalty_then_balance}", 64, RELATIVE),
+    ],
+)
+def test_a_sharing_that_does_not_work_is_told_at_the_option_that_is_to_blame(
+    sharing: str, column: int, problem: str, complaints: Complaints
+) -> None:
+    text = SPEC.replace("sharing: hard, train", f"sharing: {sharing}, train")
+    assert complaints(text) == [
+        f"specs/study.yaml:15:{column}: error E180: the sharing of model 'mtl' does not work: {problem}"
+    ]
+
+
+NOTHING_TO_DRAW = "leave it out, or write `batching: sampled`"
+
+
+def test_a_sampler_beside_joint_batches_is_an_error(complaints: Complaints) -> None:
+    everywhere = SPEC.replace("  epochs: 5", "  batching: joint")
+    of_all = "error E198: the sampler has nothing to draw: the batches of every model are joint"
+    assert complaints(everywhere) == [f"specs/study.yaml:11:3: {of_all}; {NOTHING_TO_DRAW}"]
+    own = SPEC.replace("{epochs: 8}", "{batching: joint, sampler: random}")
+    of_one = "error E198: the sampler has nothing to draw: the batches of model 'mtl' are joint"
+    assert complaints(own) == [f"specs/study.yaml:15:61: {of_one}; {NOTHING_TO_DRAW}"]
+    refined = own.replace("sampler: random", "sampler: {alpha: 0.5}")
+    assert complaints(refined) == [f"specs/study.yaml:15:61: {of_one}; {NOTHING_TO_DRAW}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{epochs: 8}", "{batching: joint}"),
+        ("  epochs: 5", "  batching: joint\n  epochs: 5"),
+        ("{epochs: 8}", "{batching: joint, sampler: random}, sweep: {train.batching: [joint, sampled]}"),
+    ],
+    ids=["one group turns to joint batches", "one group turns to sampled batches", "batching is swept"],
+)
+def test_a_sampler_that_another_group_uses_is_none(old: str, new: str, load: Load) -> None:
+    text = SPEC.replace(old, new).replace("{epochs: 8}", "{batching: sampled}")
+    assert load(text).spec.train.sampler.type == "power"
+
+
+def test_a_spec_may_turn_the_one_it_extends_to_joint_batches(project: Project) -> None:
+    path = project.root / "specs/joint.yaml"
+    path.write_text("extends: study.yaml\nname: joint\ntrain: {batching: joint}\n")
+    assert load_spec(path, project).spec.models["mtl"].train.batching == "joint"
+    assert load_spec(project.root / "specs/study.yaml", project, ["train.batching=joint"])
