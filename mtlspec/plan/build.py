@@ -8,7 +8,7 @@ from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.kinds import Frozen
-from mtlspec.plan.code import code_unit, kinds_in
+from mtlspec.plan.code import code_unit, kinds_in, unit_name
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.expand import ModelVariant, expand
@@ -26,7 +26,9 @@ class _Builder:
     units: dict[str, CodeUnit] = field(default_factory=dict)
 
     def add(self, kind: StageKind, name: str, params: Mapping[str, Any], inputs: Mapping[str, str], *kinds: Any) -> str:
-        unit = code_unit(kind, tuple(kinds_in(kinds)))
+        named = tuple(kinds_in(kinds))
+        known = self.units.get(unit_name(kind, named))  # most stages share their sources with many others
+        unit = known if known is not None else code_unit(kind, named)
         self.units[unit.name] = unit
         identity = {
             "kind": kind,
