@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.metadata
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -55,75 +55,71 @@ def unit_name(kind: StageKind, kinds: Iterable[str]) -> str:
 def code_unit(kind: StageKind, kinds: Iterable[str]) -> CodeUnit:
     """The sources reachable from a stage's entry point, the stage runner's contract and the kinds it names."""
     roots = {f"mtlspec.stages.{kind}", "mtlspec.stages.context", *kinds}
-    files = {path.relative_to(PACKAGE).as_posix(): _digest(path) for path in _closure(roots)}
+    files = {path: _digest(path) for path in sorted(_closure(roots))}
     packages = {name: _version(name) for name in PACKAGES[kind]}
-    return CodeUnit(name=unit_name(kind, kinds), files=dict(sorted(files.items())), packages=packages)
+    return CodeUnit(name=unit_name(kind, kinds), files=files, packages=packages)
 
 
-def _closure(roots: Iterable[str]) -> set[Path]:
-    pending = [path for root in sorted(roots) for path in _files_of(root)]
-    seen: set[Path] = set()
+# Below, files are POSIX paths relative to the package: a plan asks for thousands, and texts are compared fast.
+
+
+def _closure(roots: Iterable[str]) -> set[str]:
+    pending = {path for root in roots for path in _files_of(root)}
+    seen: set[str] = set()
     while pending:
         path = pending.pop()
-        if path in seen:
-            continue
         seen.add(path)
-        seen.update(_companions(path.parent))
-        pending.extend(_imports(path))
+        seen |= _companions(path.rpartition("/")[0])
+        pending |= _imports(path) - seen
     return seen
 
 
 @cache
-def _files_of(module: str) -> tuple[Path, ...]:
+def _files_of(module: str) -> frozenset[str]:
     """A module's file and the `__init__` of every package above it; empty if it is not ours."""
     parts = module.split(".")
     if parts[0] != PACKAGE.name:
-        return ()
+        return frozenset()
     base = PACKAGE.joinpath(*parts[1:])
     own = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
     if not own.is_file():
-        return ()
+        return frozenset()
     packages = [PACKAGE.joinpath(*parts[1:depth]) / "__init__.py" for depth in range(1, len(parts))]
-    return (own, *(init for init in packages if init.is_file()))
+    return frozenset(path.relative_to(PACKAGE).as_posix() for path in (own, *packages) if path.is_file())
 
 
 @cache
-def _imports(path: Path) -> tuple[Path, ...]:
-    """The files of ours that a source imports, at its top or inside a function, but not for type checking only."""
-    found: list[Path] = []
-    pending: list[ast.AST] = [ast.parse(path.read_bytes(), filename=str(path))]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                found.extend(_files_of(alias.name))
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.extend(_files_of(node.module))
-            for alias in node.names:
-                found.extend(_files_of(f"{node.module}.{alias.name}"))
-        elif isinstance(node, ast.If) and _is_type_checking(node.test):
-            pending.extend(node.orelse)
-        else:
-            pending.extend(ast.iter_child_nodes(node))
-    return tuple(found)
+def _imports(path: str) -> frozenset[str]:
+    """The files of ours that a source imports, at its top or inside a function, but not for type checking only.
+
+    Import statements are found as text, because parsing all sources would take most of the time of a plan. Their
+    layout is the formatter's, and a test compares what is found here with the syntax trees of all sources.
+    """
+    text = _TYPE_CHECKING.sub("", (PACKAGE / path).read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for plain, module, names in _IMPORT.findall(text):
+        found |= _files_of(plain or module)
+        for name in _NAME.findall(names):
+            found |= _files_of(f"{module}.{name}")
+    return frozenset(found)
 
 
-def _is_type_checking(test: ast.expr) -> bool:
-    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
-        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
-    )
+_TYPE_CHECKING = re.compile(r"^( *)if TYPE_CHECKING:\n(?:\1 +.*\n|\n)*", re.MULTILINE)
+_IMPORT = re.compile(r"^ *(?:import (mtlspec[\w.]*)|from (mtlspec[\w.]*) import (\([^)]*\)|.*))", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 
 
 @cache
-def _companions(folder: Path) -> tuple[Path, ...]:
+def _companions(folder: str) -> frozenset[str]:
     """Data files beside the sources (templates, word lists): they belong to every module of their folder."""
     skip = {".py", ".pyc", ".pyi", ".typed", ".nbi", ".nbc"}
-    return tuple(sorted(p for p in folder.iterdir() if p.is_file() and p.suffix not in skip and p.name != "py.typed"))
+    files = (path for path in (PACKAGE / folder).iterdir() if path.is_file() and path.suffix not in skip)
+    return frozenset(path.relative_to(PACKAGE).as_posix() for path in files if path.name != "py.typed")
 
 
 @cache
-def _digest(path: Path) -> str:
-    return digest_file(path)
+def _digest(path: str) -> str:
+    return digest_file(PACKAGE / path)
 
 
 @cache

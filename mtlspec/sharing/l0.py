@@ -8,7 +8,7 @@ trained models (`start: <group>`), freezes their decoders and trains encoder and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, create_model
 
@@ -31,6 +31,8 @@ else:  # `lambda` is a word of Python's own: a field of that name cannot be writ
 
 
 class Options(_WithLambda):
+    gates_heads: ClassVar[bool] = True
+
     type: Literal["l0"]
     mode: Literal["dynamic", "static"] = Field(
         default="dynamic",

@@ -10,14 +10,8 @@ from pydantic import ValidationError
 from mtlspec.errors import SpecError
 from mtlspec.spec.demands import Demanding
 from mtlspec.spec.expand import task_sets, vary
-from mtlspec.spec.families import SharingOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
-
-
-def gates_heads(sharing: SharingOptions) -> bool:
-    """Whether models that are shared like this have head gates: gates are learnt, at a rate of their own."""
-    return "gate_lr" in type(sharing).model_fields
 
 
 def check_gates(
@@ -51,9 +45,8 @@ def _gated(group: ModelGroup, shared: Sequence[Any]) -> set[bool]:
     """Whether its models have gates: both, if it is swept over `sharing`; empty if that sweep is unsound."""
     swept = group.sweep.get("sharing", shared)
     try:
-        return {gates_heads(vary(group, [("sharing", value)]).sharing) for value in swept} or {
-            gates_heads(group.sharing)
-        }
+        found = {vary(group, [("sharing", value)]).sharing.gates_heads for value in swept}
+        return found or {group.sharing.gates_heads}
     except ValidationError:
         return set()
 

@@ -57,6 +57,8 @@ class TaggerOptions(Options):
 class SharingOptions(Options):
     """What of the encoder the tasks share, and how."""
 
+    gates_heads: ClassVar[bool] = False  # True: its models have a gate for every head, which analyses can read
+
     def problem(self, started: bool) -> str | None:
         """Why a model cannot be shared like this, or None; `started`: it starts from another group's models."""
         del started

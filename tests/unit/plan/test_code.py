@@ -1,5 +1,7 @@
 """Code fingerprints follow real imports, and only them."""
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,42 @@ def test_the_crf_is_code_of_models_that_use_it_and_of_no_other() -> None:
 
     assert {"structs/linear_chain.py", "model/taggers/crf.py"} <= modules("crf")
     assert not {"structs/linear_chain.py", "model/taggers/crf.py"} & modules("linear")
+
+
+SOURCES = sorted(path.relative_to(code.PACKAGE).as_posix() for path in code.PACKAGE.rglob("*.py"))
+
+
+def _parsed(node: ast.AST) -> Iterator[str]:
+    """The modules that a syntax tree imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "relative imports would not be found"
+        yield from (str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names))
+    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        for child in node.orelse:
+            yield from _parsed(child)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _parsed(child)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_imports_found_in_the_text_are_those_of_the_syntax_tree(source: str) -> None:
+    tree = ast.parse((code.PACKAGE / source).read_bytes())
+    assert code._imports(source) == {path for module in _parsed(tree) for path in code._files_of(module)}
+
+
+def test_imports_are_found_in_every_layout(package: Path) -> None:
+    (package / "io" / "late.py").write_text(
+        "from mtlspec.train import (\n    loop as one,  # why\n)\n"
+        "if TYPE_CHECKING:\n    from mtlspec.report import (\n        page,\n    )\n\n    from mtlspec import unused\n"
+        "else:\n    from mtlspec.taggers import crf\n"
+    )
+    assert code._imports("io/late.py") == {
+        "__init__.py",
+        "train/__init__.py",
+        "train/loop.py",
+        "taggers/__init__.py",
+        "taggers/crf.py",
+    }

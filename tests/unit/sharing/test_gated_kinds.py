@@ -8,7 +8,6 @@ import pytest
 
 from mtlspec import kinds
 from mtlspec.model.encoder.encoder import Encoder
-from mtlspec.spec.check_gates import gates_heads
 from mtlspec.spec.families import SHARING
 
 
@@ -16,4 +15,4 @@ from mtlspec.spec.families import SHARING
 def test_the_checks_know_which_strategies_gate_heads(kind: str, toy_encoder: Path) -> None:
     options = kinds.options_class(SHARING, kind).model_validate({"type": kind})
     sharing = options.build(Encoder.load(toy_encoder), ("pos", "ner"))  # type: ignore[attr-defined]
-    assert gates_heads(options) == (sharing.head_gates("gate") is not None)  # type: ignore[arg-type]
+    assert options.gates_heads == (sharing.head_gates("gate") is not None)  # type: ignore[attr-defined]
