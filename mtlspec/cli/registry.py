@@ -51,6 +51,7 @@ def list_(json_: Json = False) -> None:
 def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")], json_: Json = False) -> None:
     """One record: what went in, what came out, and whether it is stale."""
     from mtlspec.cli import console
+    from mtlspec.cli.scores import say_scores
     from mtlspec.io.project import Project
     from mtlspec.track.registry import find_record
 
@@ -69,15 +70,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         console.say(
             f"{'environment':12} {label}  {environment.get('python', '?')}, {environment.get('machine', '?')}, {cpu}"
         )
-    keys = sorted({key for model in record["models"] for key in model["scores"] if key.startswith("test/")})
-    console.say_table(
-        ("model", "seeds", *(key.removeprefix("test/") for key in keys)),
-        [
-            (model["label"], str(len(model["runs"])), *(_score(model["scores"].get(key)) for key in keys))
-            for model in record["models"]
-        ],
-        title="test scores, mean ± std over seeds",
-    )
+    say_scores(record, "test scores, mean ± std over seeds; all of them with --json")
     _show_staleness(_staleness(project, record), record)
 
 
@@ -171,12 +164,6 @@ def _state(row: dict[str, Any]) -> str:
 
 def _scores(groups: dict[str, float]) -> str:
     return ", ".join(f"{group} {value:.2f}" for group, value in groups.items())
-
-
-def _score(values: dict[str, Any] | None) -> str:
-    if values is None:
-        return ""
-    return f"{values['mean']:.2f}" + ("" if values["std"] is None else f" ± {values['std']:.2f}")
 
 
 def _number(value: float | None) -> str:

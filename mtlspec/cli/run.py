@@ -43,4 +43,4 @@ def command(
         from mtlspec.execute.publishing import publish_apart
 
         publish_apart(project, planned.plan.spec, console.note)
-    show_outcome(project, planned)
+    show_outcome(planned.places)

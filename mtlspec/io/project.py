@@ -26,6 +26,11 @@ class RunPlaces:
     def record(self) -> Path:
         return self.base / "record.json"
 
+    @property
+    def summary(self) -> Path:
+        """The report's summary, as committed beside the record."""
+        return self.base / "summary.md"
+
     def params(self, stage: str) -> Path:
         return self.base / "stages" / f"{stage}.json"
 

@@ -9,8 +9,10 @@ from typing import Any
 from mtlspec.io.write import write_bytes, write_text
 from mtlspec.report.content import gather
 from mtlspec.report.curves import draw_curves
-from mtlspec.report.markdown import markdown
+from mtlspec.report.markdown import markdown, summary
 from mtlspec.report.page import html
+
+SUMMARY = "summary.md"
 
 
 def build_report(
@@ -40,4 +42,5 @@ def build_report(
         table.write(out / "tables")
     write_text(out / "report.html", html(content, curves))
     write_text(out / "report.md", markdown(content, curves))
+    write_text(out / SUMMARY, summary(content))
     return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings)}

@@ -9,13 +9,8 @@ from mtlspec.report.page import Curves, commands, data_facts, environment_facts,
 
 
 def markdown(content: Content, curves: Curves) -> str:
-    spec = content.spec
-    blocks = [f"# {escape(str(spec['name']))}"]
-    if spec["description"]:
-        blocks.append(escape(str(spec["description"])))
-    blocks.append(_bullets([f"{value} {label}" for value, label in tiles(content)]))
-    if content.findings:
-        blocks += ["## Findings", _bullets(list(content.findings))]
+    """Everything that the page shows."""
+    blocks = _head(content)
     for section in content.sections:
         blocks.append(f"## {escape(section.title)}")
         for table in section.tables:
@@ -27,8 +22,34 @@ def markdown(content: Content, curves: Curves) -> str:
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
     blocks += ["## Data", _facts(data_facts(content)), *(table_text(table) for table in content.statistics[:1])]
     blocks += ["## Environment", _facts(environment_facts(content.environment))]
+    return _text([*blocks, *_reproduce(content)])
+
+
+def summary(content: Content) -> str:
+    """What stands beside the record, in git: the findings and the first table, which is the one of scores."""
+    blocks = _head(content)
+    section, table = next((section, table) for section in content.sections for table in section.tables)
+    blocks += [f"## {escape(section.title)}", table_text(table), escape(table.caption)]
+    return _text([*blocks, *_reproduce(content)])
+
+
+def _head(content: Content) -> list[str]:
+    spec = content.spec
+    blocks = [f"# {escape(str(spec['name']))}"]
+    if spec["description"]:
+        blocks.append(escape(str(spec["description"])))
+    blocks.append(_bullets([f"{value} {label}" for value, label in tiles(content)]))
+    if content.findings:
+        blocks += ["## Findings", _bullets(list(content.findings))]
+    return blocks
+
+
+def _reproduce(content: Content) -> list[str]:
     lines = [f"{command}  # {why}" for command, why in commands(content)]
-    blocks += ["## Reproduce", "```sh\n" + "\n".join(lines) + "\n```"]
+    return ["## Reproduce", "```sh\n" + "\n".join(lines) + "\n```"]
+
+
+def _text(blocks: list[str]) -> str:
     return "\n\n".join(block.rstrip("\n") for block in blocks if block) + "\n"
 
 

@@ -91,6 +91,16 @@ def test_markdown_links_existing_figures(finished: FinishedRun) -> None:
     assert "| mtl: pos + ner |" in text
 
 
+def test_the_summary_has_the_findings_and_the_scores_and_nothing_that_it_would_have_to_link(
+    finished: FinishedRun,
+) -> None:
+    folder = finished.places.artifact("report")
+    text, whole = (folder / "summary.md").read_text(), (folder / "report.md").read_text()
+    assert [line for line in text.splitlines() if line not in whole.splitlines()] == []
+    assert text.index("## Findings") < text.index("| mtl: pos + ner |") < text.index("mtlspec run specs/")
+    assert "](" not in text
+
+
 def test_the_same_bytes_every_time(finished: FinishedRun, tmp_path: Path) -> None:
     stage = finished.plan.stage("report")
     run_report(finished.context(stage, tmp_path / "again"))
