@@ -106,9 +106,8 @@ def _titled(columns: Sequence[Compared], layers: Mapping[str, Mapping[str, str]]
     for column in columns:
         learnt = layers[column.variant.slug]
         partners = [task for task in column.variant.tasks if learnt[task] != layer]
-        values = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in column.variant.sweep)
         pair = f" + {partners[0]}" if len(column.variant.tasks) == 2 and partners else ""
-        titles.append(column.variant.group + pair + (f" [{values}]" if values else ""))
+        titles.append(column.variant.group + pair + column.variant.point)
     return [
         Compared(title if titles.count(title) == 1 else column.variant.label, column.variant, column.seeds)
         for title, column in zip(titles, columns, strict=True)

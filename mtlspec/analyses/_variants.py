@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -22,14 +22,19 @@ class Variant:
 
     group: str
     tasks: tuple[str, ...]
-    sweep: tuple[tuple[str, Any], ...]
+    sweep: tuple[tuple[str, Any], ...] = field(hash=False)  # a value may be a mapping; runs tell points apart
     runs: tuple[Seeded, ...]
 
     @property
     def label(self) -> str:
         """`pair: pos + ner`, with the sweep's values in brackets."""
-        values = ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in self.sweep)
-        return f"{self.group}: {' + '.join(self.tasks)}" + (f" [{values}]" if values else "")
+        return f"{self.group}: {' + '.join(self.tasks)}{self.point}"
+
+    @property
+    def point(self) -> str:
+        """The sweep's values in brackets, ` [lambda 0.1, sharing l0 (eps 0.1)]`; nothing without a sweep."""
+        values = ", ".join(f"{key.rsplit('.', 1)[-1]} {_short(value)}" for key, value in self.sweep)
+        return f" [{values}]" if values else ""
 
     @property
     def slug(self) -> str:
@@ -39,6 +44,17 @@ class Variant:
     @property
     def seeds(self) -> tuple[int, ...]:
         return tuple(run.seed for run in self.runs)
+
+
+def _short(value: Any) -> str:
+    """A kind with options as `l0 (lambda 0.1)`, lists without quotes, anything else as it is."""
+    if isinstance(value, Mapping):
+        options = ", ".join(f"{key} {_short(inner)}" for key, inner in value.items() if key != "type")
+        kind = str(value.get("type", ""))
+        return f"{kind} ({options})" if kind and options else kind or options
+    if isinstance(value, list | tuple):
+        return " + ".join(map(_short, value))
+    return str(value)
 
 
 def variants(models: Sequence[Mapping[str, Any]]) -> tuple[Variant, ...]:
@@ -70,3 +86,10 @@ def baseline_for(variant: Variant, task: str, baseline: str, among: Sequence[Var
     if same:
         return same[0]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def why_no_baseline(baseline: str, among: Sequence[Variant]) -> str:
+    """A clause for captions, where `baseline_for` found nothing at all."""
+    if all(variant.group != baseline for variant in among):
+        return f"the group {baseline} is not part of this analysis; name it under `models`"
+    return f"the group {baseline} has no single-task model of the same task and the same values of the sweep"

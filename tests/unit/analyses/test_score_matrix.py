@@ -158,6 +158,24 @@ def test_a_swept_baseline_is_matched_by_value_and_an_unswept_one_serves_all() ->
     assert baseline_for(high, "pos", "stl", (low, high)) is None
 
 
+def test_a_sweep_over_kinds_with_options_is_compared_and_named_in_short(tmp_path: Path) -> None:
+    points: list[Any] = [{"type": "l0", "lambda": 0.1}, "hard", {"type": "l0", "stretch": {"low": -1, "high": [1, 2]}}]
+    rows = [_row("stl", 1, ["pos"])]
+    for number, value in enumerate(points):
+        rows.append(_row(f"sw{number}", 1, ["pos"], [["sharing", value]]) | {"group": "sw"})
+    for number, row in enumerate(rows):
+        _evaluation(tmp_path / row["stage"], [5 + number] * 10)
+    inputs = {row["stage"]: tmp_path / row["stage"] for row in rows}
+    facts = run(Options(type="score_matrix", rounds=200), rows, inputs, tmp_path / "out", _silent)
+    assert facts["comparisons"] == 3
+    table = Table.read(tmp_path / "out/tables/deltas.json")
+    assert [(line[0].text, line[1].value) for line in table.rows] == [
+        ("sw: pos [sharing l0 (lambda 0.1)]", pytest.approx(10)),
+        ("sw: pos [sharing hard]", pytest.approx(20)),
+        ("sw: pos [sharing l0 (stretch low -1, high 1 + 2)]", pytest.approx(30)),
+    ]
+
+
 def test_numbers_as_text() -> None:
     assert mean_and_std([1.0, 3.0]) == (2.0, pytest.approx(2**0.5))
     assert mean_and_std([4.0]) == (4.0, None)
