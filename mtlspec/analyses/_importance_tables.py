@@ -22,7 +22,24 @@ from mtlspec.analyses._tables import Cell, Table, Tone
 from mtlspec.analyses._variants import Variant, variants
 
 TOP = 5
-_TONES: dict[str, Tone] = {"stable": "up", "seed noise": "down", "methods disagree": "down"}
+DISTINCT = 4  # values that a map needs: with fewer, ranks tell hardly more than which heads are switched off
+_ONE = "in the one seed there is, so agreement of seeds cannot be judged,"
+_WORDS = {  # verdict -> its sentence
+    "stable": "seeds and methods agree on which heads matter (rank correlation at least {0:g})",
+    "seeds agree": "seeds agree on which heads matter (rank correlation at least {0:g}); methods cannot be compared",
+    "seed noise": "which heads matter changes with the seed (rank correlation below {0:g})",
+    "methods disagree": "seeds agree, but methods do not (rank correlation below {0:g})",
+    "one seed, methods agree": f"{_ONE} methods agree (rank correlation at least {{0:g}})",
+    "one seed, methods disagree": f"{_ONE} methods disagree (rank correlation below {{0:g}})",
+    "one seed": "there is one seed only and methods cannot be compared, so nothing can be said about agreement",
+    "all equal": "all heads of a run have the same value, so there is no order that seeds could agree on",
+}
+_TONES: dict[str, Tone] = {
+    "stable": "up",
+    "seed noise": "down",
+    "methods disagree": "down",
+    "one seed, methods disagree": "down",
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,7 @@ class Stability:
 
 
 def read(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> list[Measurement]:
+    """Models that no method applies to (the gates of a model without gates) have no values."""
     tables = {str(row["train"]): pq.read_table(inputs[row["measure"]] / FILE) for row in models}
     found = []
     for variant in variants(models):
@@ -61,7 +79,7 @@ def read(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> lis
 
 def _maps(table: pa.Table) -> dict[tuple[str, str], Map]:
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
-    shape = (max(columns["layer"]), max(columns["head"]))
+    shape = (max(columns["layer"], default=0), max(columns["head"], default=0))
     maps: dict[tuple[str, str], Map] = {}
     for task, method, layer, head, value in zip(*(columns[name] for name in table.column_names), strict=True):
         maps.setdefault((task, method), np.full(shape, np.nan))[layer - 1, head - 1] = value
@@ -75,7 +93,7 @@ def write_atlas(atlas: Sequence[Measurement], out: Path) -> None:
         for run, table in zip(one.variant.runs, one.tables, strict=True):
             about = {"model": one.variant.slug, "group": one.variant.group, "seed": run.seed}
             for place, (name, value) in enumerate(about.items()):
-                table = table.add_column(place, name, pa.array([value] * table.num_rows))  # noqa: PLW2901
+                table = table.add_column(place, name, pa.repeat(value, table.num_rows))  # noqa: PLW2901
             parts.append(table)
     write_heads(pa.concat_tables(parts), out)
 
@@ -83,18 +101,24 @@ def write_atlas(atlas: Sequence[Measurement], out: Path) -> None:
 def stability(atlas: Sequence[Measurement], threshold: float) -> list[Stability]:
     found = []
     for one in atlas:
-        for task in one.variant.tasks:
+        for task in one.variant.tasks if one.values else ():
             methods = one.methods(task)
             by_method = {method: pairwise(spearman, _heads(one.values[task, method])) for method in methods}
             pairs = [
-                spearman(a, b)
+                _between(a, b)
                 for first, second in combinations(methods, 2)
                 for a, b in zip(_heads(one.values[task, first]), _heads(one.values[task, second]), strict=True)
             ]
             between = _mean(pairs)
-            verdict = _verdict(_mean(list(by_method.values())), between, threshold)
+            seeds = _mean(list(by_method.values()))
+            verdict = _verdict(len(one.variant.runs), seeds, between, threshold)
             found.append(Stability(one.variant, task, by_method, between, verdict))
     return found
+
+
+def _between(first: Map, second: Map) -> float:
+    """Of two methods; NaN if one of them has too few distinct values for an order of heads."""
+    return spearman(first, second) if min(len(np.unique(first)), len(np.unique(second))) >= DISTINCT else math.nan
 
 
 def _heads(runs: Map) -> Map:
@@ -109,13 +133,18 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(defined)) if defined else math.nan
 
 
-def _verdict(seeds: float, methods: float, threshold: float) -> str:
+def _verdict(runs: int, seeds: float, methods: float, threshold: float) -> str:
     """Noise between seeds is told first: methods cannot agree on what is not there."""
+    if runs == 1:
+        agree = "" if math.isnan(methods) else ", methods agree" if methods >= threshold else ", methods disagree"
+        return f"one seed{agree}"
+    if math.isnan(seeds):
+        return "all equal"
     if seeds < threshold:
         return "seed noise"
-    if methods < threshold:
-        return "methods disagree"
-    return "one seed" if math.isnan(seeds) else "stable"
+    if math.isnan(methods):
+        return "seeds agree"
+    return "stable" if methods >= threshold else "methods disagree"
 
 
 def verdict_counts(found: Sequence[Stability]) -> dict[str, int]:
@@ -136,7 +165,8 @@ def stability_table(found: Sequence[Stability], threshold: float) -> Table:
         "Rank correlation (Spearman) of the importance of heads: between the seeds of a model, by each method, and "
         f"between methods within a seed. Stable: both are at least {threshold:g} on average. Seed noise: training "
         "again makes other heads important, so no single head should be interpreted. Methods disagree: what counts as "
-        "important depends on how it is measured."
+        "important depends on how it is measured. A dash: there is one seed or one method, all heads of a run have the "
+        f"same value, or a method has fewer than {DISTINCT} distinct values to compare with another's."
     )
     columns = ("model", *(f"seeds, {method}" for method in methods), "methods", "verdict")
     return Table("stability", "Can importance be trusted?", caption, columns, tuple(sections))
@@ -151,13 +181,14 @@ def top_table(atlas: Sequence[Measurement]) -> Table:
             for method in one.methods(task):
                 mean = one.values[task, method].mean(0)
                 order = np.argsort(-np.where(np.isnan(mean), -np.inf, mean), axis=None, kind="stable")[:TOP]
-                cells = [_head(mean, int(place)) for place in order]
+                cells = [_head(mean, int(place)) for place in order if mean.flat[place] > 0]
                 cells += [Cell("–")] * (TOP - len(cells))
                 rows.append((Cell(one.variant.label, one.variant.label), Cell(method, method), *cells))
         sections.append((task, tuple(rows)))
     caption = (
         "The heads that matter most, named layer.head and counted from 1, with their importance averaged over seeds. "
-        "Values compare within a line only: methods have scales of their own. All heads are in heads.parquet."
+        "Heads of no importance (0 or less) are not listed. Values compare within a line only: methods have scales of "
+        "their own. All heads are in heads.parquet."
     )
     columns = ("model", "method", *(f"{place + 1}." for place in range(TOP)))
     return Table("top_heads", "The most important heads", caption, columns, tuple(sections))
@@ -180,8 +211,10 @@ def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:
             if task in one.variant.tasks
             for method in one.methods(task)
         ]
+        if not panels:
+            continue
         name = f"importance_{task}"
-        rows = [one.methods(task) for one in atlas if task in one.variant.tasks]
+        rows = [methods for one in atlas if (methods := one.methods(task))]
         together = len({len(methods) for methods in rows}) == 1  # then every model has a row of its own
         draw_panels(directory, name, panels, limits=None, columns=len(rows[0]) if together else COLUMNS)
         caption = (
@@ -193,26 +226,20 @@ def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def summary(found: Sequence[Stability], threshold: float) -> tuple[str, ...]:
+def summary(atlas: Sequence[Measurement], found: Sequence[Stability], threshold: float) -> tuple[str, ...]:
     counts = verdict_counts(found)
-    total = len(found)
-    words = {
-        "stable": "seeds and methods agree on which heads matter",
-        "seed noise": "which heads matter changes with the seed",
-        "methods disagree": "seeds agree, but methods do not",
-        "one seed": "there is one seed only, so noise cannot be told from signal",
-    }
-    ordered = [name for name in words if name in counts]
-    return tuple(
-        f"In {counts[name]} of {total} models and tasks {words[name]} (rank correlation {_side(name)} {threshold:g})."
-        if name != "one seed"
-        else f"In {counts[name]} of {total} models and tasks {words[name]}."
-        for name in ordered
-    )
-
-
-def _side(verdict: str) -> str:
-    return "at least" if verdict == "stable" else "below"
+    sentences = [
+        f"In {counts[name]} of {len(found)} models and tasks {words.format(threshold)}."
+        if len(found) > 1
+        else f"{found[0].variant.label}, {found[0].task}: {words.format(threshold)}."
+        for name, words in _WORDS.items()
+        if name in counts
+    ]
+    lacking = [one.variant.label for one in atlas if not one.values]
+    if lacking:
+        whose = "no model" if len(lacking) == len(atlas) else f"none of {', '.join(lacking)}"
+        sentences.append(f"Gates are the only method of this analysis, and {whose} has gates.")
+    return tuple(sentences)
 
 
 def _number(value: float) -> Cell:

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.kinds import Sequence_
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.demands import Demanding, Gates
 
 
-class Options(AnalysisOptions):
+class Options(Demanding):
     type: Literal["head_importance"]
     needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("prepare", "train")
     measures: ClassVar[bool] = True
@@ -42,6 +42,10 @@ class Options(AnalysisOptions):
         default=0.5, description="Seeds, or methods, agree if their mean rank correlation is at least this."
     )
 
+    def gates_needed(self) -> Gates | None:
+        """Every other method applies to all models."""
+        return "some" if set(self.methods) == {"gate"} else None
+
 
 def measure(options: Options, job: Measurement) -> Measured:
     """Writes `heads.parquet`."""
@@ -68,8 +72,8 @@ def run(
     findings = Findings(
         type=options.type,
         title="Head importance",
-        summary=made.summary(found, options.stable),
-        tables=(made.stability_table(found, options.stable), made.top_table(atlas)),
+        summary=made.summary(atlas, found, options.stable),
+        tables=(made.stability_table(found, options.stable), made.top_table(atlas)) if found else (),
         figures=made.draw(atlas, out / "figures"),
     )
     findings.write(out)

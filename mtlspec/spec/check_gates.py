@@ -28,9 +28,10 @@ def check_gates(
     swept = node.get("sweep", "sharing")
     shared = [item.plain() for item in swept.items()] if swept is not None else []
     gated = {name: _gated(groups[name], shared) for name in used}
-    if options.needs_gates == "all":
+    needed = options.gates_needed()
+    if needed == "all":
         yield from _check_every_group(analysis, gated)
-    elif options.needs_gates == "some" and gated and all(found == {False} for found in gated.values()):
+    elif needed == "some" and gated and all(found == {False} for found in gated.values()):
         place = (analysis.child("models") or analysis).place
         yield SpecError("E194", "no model group of this analysis has head gates", place, "add one with `sharing: l0`")
 

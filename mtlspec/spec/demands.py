@@ -24,5 +24,9 @@ class Demanding(AnalysisOptions):
     reads_from: ClassVar[ReadsFrom] = {}  # options that name analyses -> what these must be
     groups_read: ClassVar[tuple[str, ...]] = ()  # options that name a model group of the analyses that are read
 
+    def gates_needed(self) -> Gates | None:
+        """`needs_gates`, unless other options decide."""
+        return self.needs_gates
+
     def reads(self) -> tuple[str, ...]:
         return tuple(name for option in self.reads_from for name in getattr(self, option))

@@ -116,10 +116,11 @@ def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
     facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
     assert facts == {
         "models": 4,
-        "verdicts": {"methods disagree": 1, "one seed": 1, "seed noise": 1, "stable": 1},
+        "verdicts": {"methods disagree": 1, "one seed, methods agree": 1, "seed noise": 1, "stable": 1},
     }
     table = Table.read(tmp_path / "out/tables/stability.json")
-    assert [line[-1].text for line in table.rows] == ["stable", "seed noise", "methods disagree", "one seed"]
+    verdicts = ["stable", "seed noise", "methods disagree", "one seed, methods agree"]
+    assert [line[-1].text for line in table.rows] == verdicts
     assert float(table.rows[0][1].value or 0) > 0.9 and table.rows[3][1].text == "–"
     top = Table.read(tmp_path / "out/tables/top_heads.json").rows[0]
     place = np.unravel_index(np.mean(near[:3], axis=0).argmax(), (4, 6))
@@ -131,3 +132,52 @@ def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
     assert summary[0].startswith("In 1 of 4 models and tasks seeds and methods agree on which heads matter")
     run(Options(type="head_importance"), rows, inputs, tmp_path / "again", _silent)
     assert digest_tree(tmp_path / "out") == digest_tree(tmp_path / "again")
+
+
+def test_one_seed_is_never_said_to_agree_with_others(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    first, reverse = rng.random((4, 6)), -rng.random((4, 6))
+    maps = {"both": {"gradient": [first], "ablation": [-first]}, "alone": {"gradient": [reverse]}}
+    rows, inputs = _atlas(tmp_path / "in", maps)
+    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    assert facts["verdicts"] == {"one seed": 1, "one seed, methods disagree": 1}
+    (first_sentence, second) = Findings.read(tmp_path / "out").summary
+    assert "agreement of seeds cannot be judged, methods disagree (rank correlation below 0.5)" in first_sentence
+    assert "one seed only and methods cannot be compared" in second
+
+
+def test_equal_values_are_said_to_be_equal_and_never_listed_as_important(tmp_path: Path) -> None:
+    zeros = [np.zeros((2, 3))] * 2
+    rows, inputs = _atlas(tmp_path / "in", {"closed": {"gradient": zeros, "gate": zeros}})
+    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    assert facts["verdicts"] == {"all equal": 1}
+    assert Findings.read(tmp_path / "out").summary == (
+        "closed: pos, pos: all heads of a run have the same value, so there is no order that seeds could agree on.",
+    )
+    top = Table.read(tmp_path / "out/tables/top_heads.json").rows
+    assert [[cell.text for cell in line[2:]] for line in top] == [["–"] * 5] * 2
+
+
+def test_methods_are_not_compared_by_a_few_heads_that_are_left(tmp_path: Path) -> None:
+    """Two heads are open: every method gives 0 to all others, which is no agreement on what matters."""
+    few = np.zeros((4, 6))
+    few[0, :2] = 1.0, 2.0
+    rows, inputs = _atlas(tmp_path / "in", {"dp": {"gradient": [few, few], "ablation": [few, few]}})
+    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    assert facts["verdicts"] == {"seeds agree": 1}
+    (line,) = Table.read(tmp_path / "out/tables/stability.json").rows
+    assert [cell.text for cell in line[1:]] == ["1.00", "1.00", "–", "seeds agree"]
+    assert [cell.value for cell in Table.read(tmp_path / "out/tables/top_heads.json").rows[0][2:]] == [
+        "1.2", "1.1", None, None, None,
+    ]  # fmt: skip
+
+
+def test_models_that_no_method_applies_to_are_named(tmp_path: Path) -> None:
+    maps = [np.arange(6.0).reshape(2, 3)] * 2
+    rows, inputs = _atlas(tmp_path / "in", {"dp": {"gate": maps}, "stl": {"gate": [np.zeros((0, 0))] * 2}})
+    options = Options(type="head_importance", methods=("gate",))
+    assert run(options, rows, inputs, tmp_path / "out", _silent)["verdicts"] == {"seeds agree": 1}
+    lacking = "Gates are the only method of this analysis, and {} has gates."
+    assert Findings.read(tmp_path / "out").summary[1] == lacking.format("none of stl: pos")
+    assert run(options, rows[2:], inputs, tmp_path / "none", _silent) == {"models": 1, "verdicts": {}}
+    assert Findings.read(tmp_path / "none").summary == (lacking.format("no model"),)

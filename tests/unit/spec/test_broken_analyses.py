@@ -129,6 +129,10 @@ BROKEN_GATED: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, dp]", "models: [stl, mtl]"),
         ["21:41: error E194: no model group of this analysis has head gates; add one with `sharing: l0`"],
     ),
+    "gates alone of whole models": (
+        ("  use:", "  gates: {type: head_importance, models: [stl, mtl], methods: [gate]}\n  use:"),
+        ["20:42: error E194: no model group of this analysis has head gates; add one with `sharing: l0`"],
+    ),
 }
 
 
@@ -150,6 +154,14 @@ SOUND: dict[str, tuple[str, str]] = {
     ),
     "stem cells pass over models of several tasks": ("models: [dp], tasks", "models: [dp, mtl], tasks"),
     "a pruning table shows whole models too": ("  use:", "  table: {type: pruning_table, models: [stl]}\n  use:"),
+    "gates alone of models some of which have them": (
+        "  use:",
+        "  gates: {type: head_importance, models: [stl, dp], methods: [gate]}\n  use:",
+    ),
+    "gates beside another method": (
+        "  use:",
+        "  gates: {type: head_importance, models: [stl], methods: [gradient, gate]}\n  use:",
+    ),
     "the probe is of all groups": ("models: [stl, mtl], dep", "dep"),
 }
 
