@@ -12,6 +12,7 @@ The file is light at import: typer and `mtlspec.errors`; everything else comes i
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -23,7 +24,7 @@ from typing import Annotated
 
 import typer
 
-from mtlspec.errors import MtlspecError
+from mtlspec.errors import MtlspecError, SetupError
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
@@ -43,6 +44,7 @@ EXIT_CODES = (
     "130  interrupted",
     "141  the reader of the output went away",
 )
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 EXAMPLES = ("mtlspec init first", "mtlspec check specs/first.yaml", "mtlspec run specs/first.yaml")
 
 
@@ -103,6 +105,10 @@ def run(arguments: Sequence[str]) -> int:
         if (message := _usage(error)) is not None:
             console.error(message)
             return 2
+        if isinstance(error, OSError) and error.errno in _REFUSALS and not debug:
+            refused = SetupError("E690", f"the machine refuses: {error.strerror}", Path(error.filename or "."))
+            console.error(str(refused))
+            return refused.exit_code
         if debug:
             traceback.print_exc()
         text = " ".join(f"{type(error).__name__}: {error}".split())

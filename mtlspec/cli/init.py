@@ -12,6 +12,14 @@ from mtlspec.errors import SetupError, SpecError
 EXAMPLES = ("mtlspec init first", "mkdir study && cd study && mtlspec init first", "mtlspec init first --project")
 
 _STARTER = Path(__file__).parent / "starter"
+_CARDS = {"registry/data/english_mini.yaml": "english_mini.yaml", "registry/encoders/tiny.yaml": "tiny.yaml"}
+_AROUND = {
+    ".dvc/config": "dvc_config",
+    ".dvc/.gitignore": "dvc_gitignore",
+    ".dvcignore": "dvcignore",
+    ".gitignore": "gitignore",
+}
+"""What makes a folder a DVC repository, and what git should not see; files that are there already stay."""
 
 
 def command(
@@ -22,8 +30,8 @@ def command(
 ) -> None:
     """Write a commented starter spec to specs/NAME.yaml.
 
-    In an empty folder this also makes a project: registry/data and registry/encoders, with the cards of the embedded
-    corpus and its encoder. Nothing is ever overwritten.
+    In an empty folder this also makes a project: the cards of the embedded corpus and its encoder in registry/, and
+    what DVC needs. Nothing is ever overwritten.
     """
     from mtlspec.cli import console
     from mtlspec.io.write import write_text
@@ -31,11 +39,15 @@ def command(
     if not _is_name(name):
         hint = "begin with a small letter; then small letters, digits and `_`, at most 40"
         raise SpecError("E191", f"'{name}' is not a name for an experiment", None, hint)
-    root, cards = _root(project)
-    target = root / "specs" / f"{name}.yaml"
-    texts = {target: (_STARTER / "spec.yaml").read_text().replace("NAME", name)}
-    for folder, card in cards:
-        texts[root / folder / card] = (_STARTER / card).read_text()
+    root, new = _root(project)
+    texts = {root / "specs" / f"{name}.yaml": (_STARTER / "spec.yaml").read_text().replace("NAME", name)}
+    if new:
+        texts |= {root / path: (_STARTER / source).read_text() for path, source in _CARDS.items()}
+        around = {root / path: (_STARTER / source).read_text() for path, source in _AROUND.items()}
+        if not (root / ".git").exists():
+            config = root / ".dvc" / "config"
+            around[config] = around[config].replace("[core]\n", "[core]\n    no_scm = true\n")
+        texts |= {path: text for path, text in around.items() if not path.exists()}
     existing = [path for path in texts if path.exists()]
     if existing:
         raise SetupError("E680", "the file exists and is not overwritten", existing[0], "choose another name")
@@ -53,15 +65,15 @@ def _is_name(name: str) -> bool:
     return re.fullmatch(NAME, name) is not None
 
 
-def _root(forced: bool) -> tuple[Path, tuple[tuple[str, str], ...]]:
-    """The project to write to, and the cards that it needs: none if it is there already."""
+def _root(forced: bool) -> tuple[Path, bool]:
+    """The project to write to, and whether it has to be made."""
     from mtlspec.io.project import Project
 
     try:
-        return Project.find().root, ()
+        return Project.find().root, False
     except SetupError:
         here = Path.cwd()
         if not forced and any(not entry.name.startswith(".") for entry in here.iterdir()):
             hint = "go to an empty folder, or add --project to make a project here"
             raise SetupError("E681", "not inside a project, and the folder is not empty", here, hint) from None
-        return here, (("registry/data", "english_mini.yaml"), ("registry/encoders", "tiny.yaml"))
+        return here, True

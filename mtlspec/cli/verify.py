@@ -41,7 +41,7 @@ def command(
         findings.append(finding)
         if not finding.holds:
             console.error(f"{finding.verdict:>16}  {finding.stage}  {finding.detail}")
-    console.note(f"sealed: {sum(f.holds for f in findings)} of {len(findings)} artifacts are what was recorded")
+    console.note(f"sealed: {sum(f.holds for f in findings)} of {len(findings)} are what was recorded")
     if rerun and all(finding.holds for finding in findings):
         chosen_seed = secrets.randbelow(2**31) if seed is None else seed
         stages = choose(plan_of(places), sample, chosen_seed)

@@ -94,7 +94,8 @@ def write_root(project: Project) -> None:
     """The root pipeline names every spec that has stages."""
     runs = project.root / "registry" / "runs"
     names = [path.parent.name for path in runs.glob("*/dvc.yaml")]
-    write_text_if_changed(project.root / "dvc.yaml", root_text(names))
+    lock_file = project.relative(project.lock_file) if project.lock_file.is_file() else None
+    write_text_if_changed(project.root / "dvc.yaml", root_text(names, lock_file))
 
 
 def _from_run(project: Project, path: Path) -> str:

@@ -20,7 +20,7 @@ from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.plan.types import Plan, Stage
-from mtlspec.track.record import read_record, read_stage_record
+from mtlspec.track.record import aggregate, read_record, read_stage_record
 
 Verdict = Literal["sealed", "identical", "within tolerance", "different", "failed"]
 TOLERANCE = 1.0  # points of a score, between two platforms
@@ -38,8 +38,11 @@ class Finding:
 
 
 def seal(places: RunPlaces) -> Iterator[Finding]:
-    """Hash every byte of every artifact and compare with what was recorded."""
+    """Hash every byte of every artifact and compare with what was recorded; then the record with what it sums up."""
     record = read_record(places.record)
+    if not any(places.artifact(name).is_dir() for name in record["stages"]):
+        message = f"none of the {len(record['stages'])} artifacts is on this machine"
+        raise IntegrityError("E514", message, places.base, f"`mtlspec run {places.spec_name}` brings them back")
     for name, entry in record["stages"].items():
         try:
             _check_sealed(places, name, entry)
@@ -47,6 +50,22 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
             yield Finding(name, "failed", str(error))
         else:
             yield Finding(name, "sealed", f"{len(entry['files'])} files")
+    yield _sum(places, record)
+
+
+def _sum(places: RunPlaces, record: Mapping[str, Any]) -> Finding:
+    """Whether the record says of its models what it says of their stages, and the summary what the report says."""
+    stages = record["stages"]
+    for model in record["models"]:
+        scores = [stages[run["evaluate"]]["scores"] for run in model["runs"] if run["evaluate"] in stages]
+        if model["scores"] != aggregate(scores):
+            error = IntegrityError("E512", f"the scores of '{model['label']}' are not those of its runs", places.record)
+            return Finding(places.record.name, "failed", str(error))
+    report = places.artifact("report") / places.summary.name
+    if report.is_file() and (not places.summary.is_file() or places.summary.read_bytes() != report.read_bytes()):
+        error = IntegrityError("E513", "this is not the summary that the report has", places.summary)
+        return Finding(places.summary.name, "failed", str(error))
+    return Finding(places.record.name, "sealed", "with its summary")
 
 
 def _check_sealed(places: RunPlaces, name: str, entry: Mapping[str, Any]) -> None:
@@ -56,7 +75,8 @@ def _check_sealed(places: RunPlaces, name: str, entry: Mapping[str, Any]) -> Non
     if verify_manifest(artifact) != digest_value(entry["files"]):
         raise IntegrityError("E507", "the artifact is not the one in the registry record", artifact)
     own = read_stage_record(places, name)
-    if own is None or own["artifact"] != entry["files"] or own["scores"] != entry["scores"]:
+    told = {"artifact": entry["files"]} | {key: entry[key] for key in ("inputs", "scores", "facts")}
+    if own is None or any(own[key] != value for key, value in told.items()):
         raise IntegrityError(
             "E508", "the stage's record is not the one in the registry record", places.stage_record(name)
         )

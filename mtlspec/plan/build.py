@@ -213,5 +213,7 @@ def _add_report(
     # Parameters are stored with sorted keys; readers want the spec's order.
     params = {**_resolved(loaded), "models": models, "analyses": analyses, "analysis_order": list(analyses)}
     if loaded.spec.compare_to is not None:
-        params["published"] = _dump(load_pack(loaded.spec.compare_to))
+        published = _dump(load_pack(loaded.spec.compare_to))
+        order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}
+        params |= {"published": published, "published_order": order}
     builder.add("report", "report", params, inputs)

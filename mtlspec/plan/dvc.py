@@ -50,8 +50,8 @@ def pipeline_text(plan: Plan, planned_from: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def root_text(specs: Iterable[str]) -> str:
-    """The root `dvc.yaml`: one `results@<spec>` stage for each materialised spec."""
+def root_text(specs: Iterable[str], lock_file: str | None) -> str:
+    """The root `dvc.yaml`: one `results@<spec>` stage for each materialised spec; records name the pinned versions."""
     names = sorted(specs)
     lines = [_HEADER, "# `dvc repro` here reproduces every materialised spec; results@<spec> is one of them."]
     if not names:
@@ -66,7 +66,7 @@ def root_text(specs: Iterable[str]) -> str:
         f"      - {run}/artifacts/report",
         f"      - {run}/plan.json",
         f"      - {run}/records",
-        "      - requirements.lock",
+        *([f"      - {lock_file}"] if lock_file is not None else []),
         "      outs:",
         f"      - {run}/summary.md:",
         "          cache: false",

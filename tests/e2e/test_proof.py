@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -56,6 +57,31 @@ def test_a_flipped_byte_in_a_checkpoint_is_caught_by_verify_and_by_the_next_stag
     stage = study.mtlspec("stage", "evaluate-stl-pos-s1", "--spec", "small", check=False)
     assert stage.returncode == 5
     assert "error E505" in stage.stderr and "train-stl-pos-s1/model.safetensors" in stage.stderr
+
+
+def test_a_record_or_summary_that_was_edited_is_caught_by_verify(study: Study) -> None:
+    path = study.run / "record.json"
+    honest = path.read_text()
+    record = json.loads(honest)
+    record["models"][0]["scores"]["test/mean"]["mean"] += 10
+    path.write_text(json.dumps(record))
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5
+    assert "error E512: the scores of 'stl: pos' are not those of its runs" in failed.stderr
+    path.write_text(honest)
+    with (study.run / "summary.md").open("a") as summary:
+        summary.write("- and everything is significant\n")
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5
+    assert "summary.md: error E513" in failed.stderr
+
+
+def test_where_no_artifact_is_verify_says_so_once(study: Study) -> None:
+    shutil.rmtree(study.run / "artifacts")
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5
+    (line,) = failed.stderr.splitlines()
+    assert "error E514: none of the " in line and "`mtlspec run small` brings them back" in line
 
 
 def test_a_corrupt_cache_object_is_not_restored_but_computed_again(study: Study) -> None:

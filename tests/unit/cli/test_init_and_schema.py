@@ -16,6 +16,8 @@ def test_init_makes_a_project_whose_spec_is_correct(
     monkeypatch.chdir(tmp_path)
     assert run(["init", "first"]) == 0
     made = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.yaml"))
+    housekeeping = [".dvc/.gitignore", ".dvc/config", ".dvcignore", ".gitignore"]
+    assert all((tmp_path / name).is_file() for name in housekeeping)
     assert made == ["registry/data/english_mini.yaml", "registry/encoders/tiny.yaml", "specs/first.yaml"]
     assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
     assert run(["check", "first"]) == 0
@@ -46,6 +48,15 @@ def test_init_asks_before_it_takes_a_full_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     assert run(["init", "first", "--project"]) == 0
     assert (tmp_path / "registry/data/english_mini.yaml").is_file()
+
+
+def test_init_leaves_the_housekeeping_of_a_repository_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("mine")
+    assert run(["init", "first"]) == 0
+    assert (tmp_path / ".gitignore").read_text() == "mine"
+    assert "no_scm" not in (tmp_path / ".dvc" / "config").read_text()
 
 
 @pytest.mark.parametrize("name", ["First", "a-b", "../x", "", "x" * 41])
