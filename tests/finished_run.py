@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import corpus_statistics
-from mtlspec.io.digest import digest_value
+from mtlspec.io.digest import canonical_json, digest_value
 from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_json, write_text
@@ -162,13 +162,12 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     inputs = {"prepare": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
-    published = {} if compare_to is None else {"published": load_pack(compare_to).model_dump(mode="json")}
-    add(
-        "report",
-        "report",
-        {**resolved, **published, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]},
-        inputs,
-    )
+    params = {**resolved, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]}
+    if compare_to is not None:
+        published = load_pack(compare_to).model_dump(mode="json")
+        order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}
+        params |= {"published": published, "published_order": order}
+    add("report", "report", json.loads(canonical_json(params)), inputs)  # as a stored plan has them, with sorted keys
     return Plan(spec=name, spec_digest=digest_value(resolved), stages=tuple(stages), units=(UNIT,))
 
 

@@ -14,12 +14,11 @@ from mtlspec.analyses._scores import Evaluation
 from mtlspec.analyses._tables import Table
 from mtlspec.analyses._variants import Variant, variants
 from mtlspec.io.digest import digest_value
-from mtlspec.report.published import bring_together
+from mtlspec.report.published import bring_together, pack_in_order
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
 from mtlspec.report.statistics import statistics_tables
-from mtlspec.spec.packs import Pack
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
@@ -67,7 +66,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
     if "published" in params:
-        pack = Pack.model_validate(params["published"])
+        pack = pack_in_order(params["published"], params["published_order"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
     statistics = json.loads((inputs["prepare"] / "statistics.json").read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,11 @@ from mtlspec.analyses._variants import Variant
 from mtlspec.spec.packs import Pack
 
 _WAYS = {"hard": "", "l0 dynamic": "_dp", "l0 static": "_sp"}
+_KIND_OF_SHARING = (
+    "sharing",
+    "sharing.type",
+    "sharing.mode",
+)  # swept over these, the spec does not tell a model's role
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,7 @@ class Ours:
     variant: Variant
     delta: float | None = None  # to single-task learning, in points
     p: float | None = None  # of that difference, after Holm's correction; None where it was not tested
+    interval: tuple[float, float] | None = None  # of that difference, 95 %, over seeds; None with fewer than two
 
     @property
     def source(self) -> str:
@@ -40,7 +47,7 @@ class Side:
     pack: Pack
     tasks: tuple[str, ...]  # those that both have
     ours: Mapping[tuple[str, str], Ours]  # (role, task)
-    kept: Mapping[tuple[str, str], tuple[float, ...]]  # (role, task) -> share of heads kept of each seed, in percent
+    kept: Mapping[tuple[str, str], Mapping[str, float]]  # (role, task) -> training stage -> heads kept, in percent
     alpha: float
 
     def published(self, role: str, task: str) -> tuple[float, float] | None:
@@ -56,8 +63,14 @@ class Side:
     @property
     def roles(self) -> tuple[str, ...]:
         """In the order of the pack: groups, pairs after `stl`."""
-        first, *others = self.pack.scores
-        return (first, *self.pack.pairs, *others)
+        return ("stl", *self.pack.pairs, *(role for role in self.pack.scores if role != "stl"))
+
+
+def pack_in_order(published: Mapping[str, Any], order: Mapping[str, Sequence[str]]) -> Pack:
+    """The pack as its file has it; `order` is field -> keys, because stored parameters have sorted keys."""
+    return Pack.model_validate(
+        {**published, **{field: {key: published[field][key] for key in keys} for field, keys in order.items()}}
+    )
 
 
 def bring_together(
@@ -68,16 +81,21 @@ def bring_together(
     found: Sequence[Findings],
     inputs: Mapping[str, Path],
 ) -> Side:
-    """Models take a role by what they are: how many of the tasks they learn, and how they share."""
+    """Models take a role by what they are: how many of the tasks they learn, and how they share.
+
+    The first of several groups in one role stands for it. A model that is swept over several values has no role: none
+    of its points is more like the published model than the others.
+    """
     tasks = tuple(task for task in pack.metrics if task in spec["tasks"])
     tests, alpha = _tests(found, spec)
     by_role: dict[str, Variant] = {}
+    points = Counter((variant.group, variant.tasks) for variant in models)
     for variant in models:
-        role = role_of(variant, spec, tasks)
-        if role is not None:
+        role = role_of(variant, spec, pack)
+        if role is not None and points[variant.group, variant.tasks] == 1:
             by_role.setdefault(f"{role}:{variant.tasks[0]}" if role.startswith("stl") else role, variant)
     ours: dict[tuple[str, str], Ours] = {}
-    kept: dict[tuple[str, str], tuple[float, ...]] = {}
+    kept: dict[tuple[str, str], Mapping[str, float]] = {}
     for key, variant in by_role.items():
         role = key.partition(":")[0]
         for task in variant.tasks:
@@ -89,19 +107,21 @@ def bring_together(
     return Side(pack, tasks, ours, kept, alpha)
 
 
-def role_of(variant: Variant, spec: Mapping[str, Any], tasks: Sequence[str]) -> str | None:
-    """`stl`, `a+b`, `mtl`, with `_dp` or `_sp` where heads are pruned; None for a model that the packs do not know."""
+def role_of(variant: Variant, spec: Mapping[str, Any], pack: Pack) -> str | None:
+    """`stl`, `a+b`, `mtl`, with `_dp` or `_sp` where heads are pruned; None for a model that the pack does not know."""
+    if any(key in _KIND_OF_SHARING for key, _ in variant.sweep):
+        return None
     sharing = spec["models"][variant.group]["sharing"]
     way = _WAYS.get(sharing["type"] if sharing["type"] != "l0" else f"l0 {sharing['mode']}")
     if way is None:
         return None
     if len(variant.tasks) == 1:
         return f"stl{way}"
-    if set(variant.tasks) == set(tasks):
+    if set(variant.tasks) == set(pack.metrics):  # fewer tasks would be another model than the published one
         return f"mtl{way}"
-    if len(variant.tasks) == 2 and not way and set(variant.tasks) <= set(tasks):
-        return "+".join(task for task in tasks if task in variant.tasks)
-    return None
+    if way:
+        return None
+    return next((pair for pair in pack.pairs if set(pair.split("+")) == set(variant.tasks)), None)
 
 
 def _ours(
@@ -109,40 +129,58 @@ def _ours(
     task: str,
     base: Variant | None,
     evaluations: Mapping[str, Evaluation],
-    tests: Mapping[tuple[str, str], float],
+    tests: Mapping[tuple[str, str, str], float],
 ) -> Ours:
-    mean, std = mean_and_std(seed_scores(variant, task, evaluations))
-    delta = None
-    if base is not None and base is not variant:
-        delta = mean - mean_and_std(seed_scores(base, task, evaluations))[0]
-    return Ours(mean, std, variant, delta, tests.get((variant.label, task)))
+    scores = dict(zip(variant.seeds, seed_scores(variant, task, evaluations), strict=True))
+    mean, std = mean_and_std(list(scores.values()))
+    if base is None or base is variant:
+        return Ours(mean, std, variant)
+    before = dict(zip(base.seeds, seed_scores(base, task, evaluations), strict=True))
+    delta = mean - mean_and_std(list(before.values()))[0]
+    interval = t_interval([scores[seed] - before[seed] for seed in variant.seeds if seed in before])
+    return Ours(mean, std, variant, delta, tests.get((variant.label, task, base.group)), interval)
 
 
-def _tests(found: Sequence[Findings], spec: Mapping[str, Any]) -> tuple[dict[tuple[str, str], float], float]:
-    """(model's label, task) -> p after Holm's correction, as the score matrices of the spec say; and their level."""
-    tests: dict[tuple[str, str], float] = {}
+def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean; None with fewer than two values."""
+    from scipy.stats import t
+
+    mean, std = mean_and_std(values) if values else (0.0, None)
+    if std is None:
+        return None
+    margin = float(t.ppf(0.975, len(values) - 1)) * std / len(values) ** 0.5
+    return mean - margin, mean + margin
+
+
+def _tests(found: Sequence[Findings], spec: Mapping[str, Any]) -> tuple[dict[tuple[str, str, str], float], float]:
+    """(model's label, task, baseline) -> p after Holm's correction, as score matrices say; and the level of the first.
+
+    The first matrix that has a comparison speaks for it.
+    """
+    tests: dict[tuple[str, str, str], float] = {}
     for findings in found:
         for table in findings.tables:
             if findings.type == "score_matrix" and table.name == "comparisons":
                 place = table.columns.index("p (Holm)")
+                baseline = table.columns[table.columns.index("score") + 1]
                 for row in table.rows:
                     if isinstance(p := row[place].value, float | int):
-                        tests[row[0].text, row[1].text] = float(p)
+                        tests.setdefault((row[0].text, row[1].text, baseline), float(p))
     levels = [item["alpha"] for item in spec["analyses"].values() if item["type"] == "score_matrix" and "alpha" in item]
     return tests, float(levels[0]) if levels else 0.05
 
 
-def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> tuple[float, ...]:
-    """The share of heads that each seed's kept epoch has open, in percent; empty for models without gates."""
-    shares = []
+def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> dict[str, float]:
+    """The share of heads that the kept epoch of each run has open, in percent; empty for models without gates."""
+    shares = {}
     for run in variant.runs:
         _, columns = read_history(inputs[run.train])
         if "gates_kept" not in columns:
-            return ()
+            return {}
         best = max((epoch for epoch in read_epochs(inputs[run.train]) if epoch.best), key=lambda epoch: epoch.number)
         of_epoch = columns["epoch"] <= best.number
-        shares.append(100 * float(columns["gates_kept"][of_epoch][-1]))
-    return tuple(shares)
+        shares[run.train] = 100 * float(columns["gates_kept"][of_epoch][-1])
+    return shares
 
 
 def our_cell(ours: Ours | None) -> Cell:

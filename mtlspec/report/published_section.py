@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from mtlspec.analyses._figures import CYCLE, GRID, INK, drawing
 from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
 from mtlspec.report.published import Side, our_cell
-from mtlspec.report.published_findings import Finding, published_findings
+from mtlspec.report.published_findings import MARGIN, Finding, published_findings
 from mtlspec.report.section import Section
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens
@@ -32,8 +33,8 @@ def _sentences(found: list[Finding]) -> tuple[str, ...]:
     if not asked:
         return ("None of the published findings can be compared: this run has no models of the same kind.",)
     first = (
-        f"Of {len(asked)} published findings that this run can answer, {len(held)} hold, {len(failed)} do not,"
-        f" {len(asked) - len(held) - len(failed)} are undecided."
+        f"Published findings that this run can speak to: {len(asked)}; holding here: {len(held)}, not holding:"
+        f" {len(failed)}, undecided: {len(asked) - len(held) - len(failed)}."
     )
     return (first, *(f"Does not hold here: {finding.statement} ({finding.here})." for finding in failed))
 
@@ -51,7 +52,10 @@ def _findings_table(side: Side, found: list[Finding]) -> Table:
     )
     caption = (
         f"{side.pack.paper}; {side.pack.source}. Statements are read from the published figures. A finding holds if the"
-        f" tests agree with it at {side.alpha:g}, does not hold if they contradict it, and is undecided otherwise."
+        f" tests agree with it at {side.alpha:g}, does not hold if they contradict it, and is undecided otherwise:"
+        " differences that are not significant show nothing. Mostly is in more than half of the paper's tasks or"
+        f" partners; scores are kept if the 95 % t interval over seeds excludes a loss of more than {MARGIN:g} point in"
+        " every task of the paper; intervals of shares are cut to 0 to 100 %."
         f" The paper has {side.pack.encoder} on {side.pack.corpus}; other encoders and corpora may well differ."
     )
     columns = ("finding", "published", "here", "test", "verdict")
@@ -74,14 +78,21 @@ def _scores_table(side: Side) -> Table:
             rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
     metrics = ", ".join(f"{task} {side.pack.metrics[task]}" for task in side.tasks)
-    caption = f"Test scores in percent, mean ± standard deviation over seeds ({metrics}); {side.pack.source}."
+    caption = (
+        f"Test scores in percent, mean ± standard deviation over seeds ({metrics}); {side.pack.source}. Models stand"
+        " beside those that learn the same tasks in the same way; of several such groups, the first in the spec. Groups"
+        " swept over several values, or over the kind of sharing, are left out: none of their points is the published"
+        " model more than the others."
+    )
     notes = "".join(f" Note: {note}" for note in side.pack.notes)
     return Table("scores_beside", "Scores, published and here", caption + notes, columns, (("", tuple(rows)),))
 
 
 def _changes_table(side: Side) -> Table:
     rows = []
-    for role in side.roles[1:]:
+    for role in side.roles:
+        if role == "stl":
+            continue
         cells = [Cell(_name(role), role)]
         for task in side.tasks:
             printed = side.published_delta(role, task)
@@ -116,12 +127,12 @@ def _kept_table(side: Side) -> Table:
             cells.append(Cell("–") if not shares else _share_cell(shares, side.ours[role, task].source))
         rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
-    caption = "Share of attention heads whose gate stays open, in percent."
+    caption = "Share of attention heads whose gate stays open, in percent; swept groups are left out."
     return Table("heads_beside", "Heads kept, published and here", caption, columns, (("", tuple(rows)),))
 
 
-def _share_cell(shares: tuple[float, ...], source: str) -> Cell:
-    mean, std = mean_and_std(shares)
+def _share_cell(shares: Mapping[str, float], source: str) -> Cell:
+    mean, std = mean_and_std(list(shares.values()))
     return Cell(score_text(mean, std), mean, std, source=source)
 
 

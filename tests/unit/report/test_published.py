@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mtlspec.analyses._scores import Evaluation
 from mtlspec.analyses._tables import Table
-from mtlspec.analyses._variants import Seeded, Variant
-from mtlspec.report.published import Ours, Side, role_of
+from mtlspec.analyses._variants import Seeded, Variant, variants
+from mtlspec.io.digest import canonical_json
+from mtlspec.report.published import Ours, Side, bring_together, pack_in_order, role_of, t_interval
 from mtlspec.report.published_findings import Finding, published_findings
-from mtlspec.spec.packs import load_pack
-from tests.finished_run import make_run
+from mtlspec.spec.packs import Pack, load_pack
+from tests.finished_run import FinishedRun, make_run
 
 TASKS = ("pos", "ner", "dep", "con", "srl")
 MODEL = Variant("mtl", TASKS, (), (Seeded(1, "evaluate-mtl-all-s1", "train-mtl-all-s1"),))
 BERT = load_pack("stem_cell/bert")
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    return make_run(tmp_path_factory.mktemp("project"), tasks=("pos", "dep", "con"), compare_to="stem_cell/bert")
 
 
 def _side(**deltas: tuple[float, float | None]) -> Side:
@@ -28,6 +35,14 @@ def _side(**deltas: tuple[float, float | None]) -> Side:
         name = role.replace("_", "+") if role.count("_") == 1 and not role.endswith(("dp", "sp")) else role
         ours[name, task] = Ours(90.0, 0.1, MODEL, delta, p)
     return Side(BERT, TASKS, ours, {}, 0.05)
+
+
+def _runs(*shares: float) -> dict[str, float]:
+    return {f"train-{number}": share for number, share in enumerate(shares)}
+
+
+def _role(sharing: dict[str, Any], tasks: tuple[str, ...], pack: Pack = BERT) -> str | None:
+    return role_of(Variant("any", tasks, (), ()), {"models": {"any": {"sharing": sharing}}}, pack)
 
 
 def _verdict(side: Side, start: str) -> Finding:
@@ -50,8 +65,15 @@ def test_a_pair_that_surely_gains_on_both_sides_refutes_that_none_does() -> None
     assert _verdict(gain, "No pair").verdict == "does not hold"
     half_sure = _side(con_srl__con=(0.5, 0.01), con_srl__srl=(0.5, 0.5))
     assert _verdict(half_sure, "No pair").verdict == "undecided"
-    loss = _side(con_srl__con=(0.5, 0.01), con_srl__srl=(-0.1, 0.5))
-    assert _verdict(loss, "No pair").verdict == "holds"
+    one_pair = _side(con_srl__con=(0.5, 0.01), con_srl__srl=(-0.1, 0.001))
+    assert _verdict(one_pair, "No pair").verdict == "undecided"
+
+
+@pytest.mark.parametrize(("p", "verdict"), [(0.001, "holds"), (0.5, "undecided")])
+def test_that_no_pair_gains_needs_a_sure_loss_in_every_pair(p: float, verdict: str) -> None:
+    names = [tuple(name.split("+")) for name in BERT.pairs]
+    side = _side(**{f"{a}_{b}__{task}": (0.5 if task == a else -0.5, p) for a, b in names for task in (a, b)})
+    assert _verdict(side, "No pair").verdict == verdict
 
 
 def test_electra_s_own_figures_have_two_pairs_that_gain() -> None:
@@ -66,34 +88,118 @@ def test_electra_s_own_figures_have_two_pairs_that_gain() -> None:
     [((46.0, 48.0, 50.0), "holds"), ((99.0, 100.0, 99.0), "does not hold"), ((10.0, 90.0), "undecided")],
 )
 def test_the_share_of_heads_needs_an_interval(shares: tuple[float, ...], verdict: str) -> None:
-    side = replace(_side(), kept={("stl_dp", "pos"): shares})
+    side = replace(_side(), kept={("stl_dp", "pos"): _runs(*shares)})
     assert _verdict(side, "stl_dp keeps about 48 %").verdict == verdict
 
 
+@pytest.mark.parametrize("share", [48.0, 100.0])
+def test_one_run_has_no_interval_and_so_no_verdict(share: float) -> None:
+    finding = _verdict(replace(_side(), kept={("stl_dp", "pos"): _runs(share)}), "stl_dp keeps")
+    assert (finding.verdict, finding.test) == ("undecided", "one run: no interval")
+
+
+def test_a_joint_run_counts_once_and_not_once_a_task() -> None:
+    shares = _runs(45.0, 55.0)
+    finding = _verdict(replace(_side(), kept={("mtl_dp", task): shares for task in TASKS}), "mtl_dp keeps")
+    assert finding.test.startswith("95 % t interval over 2 runs: 0 to 100 %")  # five times each: 46 to 54
+    assert finding.verdict == "undecided"
+
+
 def test_roles_come_from_what_models_are_and_not_from_their_names() -> None:
-    def role(sharing: dict[str, Any], tasks: tuple[str, ...]) -> str | None:
-        spec = {"models": {"any": {"sharing": sharing}}}
-        return role_of(Variant("any", tasks, (), ()), spec, TASKS)
+    assert _role({"type": "hard"}, ("dep",)) == "stl"
+    assert _role({"type": "hard"}, ("srl", "ner")) == "ner+srl"
+    assert _role({"type": "l0", "mode": "dynamic"}, ("dep",)) == "stl_dp"
+    assert _role({"type": "l0", "mode": "static"}, ("dep",)) == "stl_sp"
+    assert _role({"type": "l0", "mode": "dynamic"}, TASKS) == "mtl_dp"
+    assert _role({"type": "l0", "mode": "dynamic"}, TASKS[:2]) is None
+    assert _role({"type": "hard"}, TASKS) == "mtl"
+    assert _role({"type": "hard"}, TASKS[:2]) == "pos+ner"  # also where a spec has no other tasks
+    assert _role({"type": "hard"}, TASKS[:4]) is None
+    assert _role({"type": "other"}, TASKS) is None
 
-    assert role({"type": "hard"}, ("dep",)) == "stl"
-    assert role({"type": "hard"}, ("srl", "ner")) == "ner+srl"
-    assert role({"type": "l0", "mode": "dynamic"}, ("dep",)) == "stl_dp"
-    assert role({"type": "l0", "mode": "static"}, ("dep",)) == "stl_sp"
-    assert role({"type": "l0", "mode": "dynamic"}, TASKS) == "mtl_dp"
-    assert role({"type": "hard"}, TASKS[:4]) is None
-    assert role({"type": "other"}, TASKS) is None
+
+def test_roles_survive_that_stored_parameters_have_sorted_keys() -> None:
+    stored = json.loads(canonical_json(BERT.model_dump(mode="json")))
+    shuffled = Pack.model_validate(stored)
+    assert _role({"type": "hard"}, ("pos", "dep"), shuffled) == "pos+dep"
+    assert set(replace(_side(), pack=shuffled).roles) == {*BERT.scores, *BERT.pairs}
+    assert replace(_side(), pack=shuffled).roles[0] == "stl"
+    order = {"metrics": list(BERT.metrics), "pairs": list(BERT.pairs), "scores": list(BERT.scores)}
+    again = pack_in_order(stored, order)
+    assert again == BERT
+    assert [list(again.metrics), list(again.pairs), list(again.scores)] == list(order.values())
 
 
-def test_the_chapter_shows_both_sides(tmp_path: Path) -> None:
-    run = make_run(tmp_path, seeds=(1, 2), compare_to="stem_cell/bert")
-    folder = run.places.artifact("report")
+def test_a_sweep_over_the_kind_of_sharing_leaves_a_model_without_a_role() -> None:
+    spec = {"models": {"any": {"sharing": {"type": "hard"}}}}
+    swept = Variant("any", ("pos",), (("sharing", {"type": "l0"}),), ())
+    assert role_of(swept, spec, BERT) is None
+    assert role_of(replace(swept, sweep=(("train.epochs", 3),)), spec, BERT) == "stl"
+
+
+@pytest.mark.parametrize(("values", "shown"), [((0.5,), True), ((0.5, 1000), False)])
+def test_a_group_with_several_sweep_points_is_not_set_beside_the_paper(
+    beside: FinishedRun, values: tuple[float, ...], shown: bool
+) -> None:
+    report = beside.plan.stage("report")
+    params, inputs = report.params, {role: beside.places.artifact(name) for role, name in report.inputs.items()}
+    stl = next(variant for variant in variants(params["models"]) if variant.tasks == ("pos",))
+    models = [replace(stl, sweep=(("train.epochs", value),)) for value in values]
+    evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for run in stl.runs}
+    side = bring_together(BERT, params["spec"], models, evaluations, [], inputs)
+    assert (("stl", "pos") in side.ours) == shown
+
+
+def test_mostly_means_more_than_half_of_the_papers_tasks() -> None:
+    one_of_two = _side(mtl_dp__pos=(-1.0, 0.001), mtl_dp__ner=(0.1, 0.6))
+    assert _verdict(one_of_two, "All tasks together, pruned,").verdict == "undecided"
+    three = _side(**{f"mtl_dp__{task}": (-1.0, 0.001) for task in TASKS[:3]})
+    assert _verdict(three, "All tasks together, pruned,").verdict == "holds"
+    assert _verdict(_side(pos_ner__ner=(1.0, 0.001)), "ner mostly gains").verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("interval", "p", "verdict"),
+    [
+        ((-0.4, 0.2), 0.9, "holds"),
+        ((-3.0, 2.0), 0.9, "undecided"),
+        (None, 0.9, "undecided"),
+        ((-4.0, -2.0), None, "does not hold"),
+        (None, 0.001, "does not hold"),
+    ],
+)
+def test_scores_are_kept_if_intervals_exclude_a_loss_and_not_if_nothing_is_significant(
+    interval: tuple[float, float] | None, p: float | None, verdict: str
+) -> None:
+    side = _side(**{f"stl_dp__{task}": (-0.1, p) for task in TASKS})
+    side = replace(side, ours={key: replace(ours, interval=interval) for key, ours in side.ours.items()})
+    assert _verdict(side, "Pruning while training").verdict == verdict
+    fewer = replace(side, ours={key: ours for key, ours in side.ours.items() if key[1] != "srl"})
+    assert _verdict(fewer, "Pruning while training").verdict == ("undecided" if verdict == "holds" else verdict)
+
+
+def test_the_interval_is_that_of_the_t_distribution_and_needs_two_values() -> None:
+    assert t_interval([1.0]) is None
+    assert t_interval([]) is None
+    assert t_interval([1.0, 2.0, 3.0]) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
+
+
+def test_the_chapter_shows_both_sides(beside: FinishedRun) -> None:
+    folder = beside.places.artifact("report")
     scores = Table.read(folder / "tables" / "beside-paper" / "scores_beside.json")
-    assert scores.columns == ("model", "pos, paper", "pos, here", "ner, paper", "ner, here")
+    assert scores.columns[1:] == ("pos, paper", "pos, here", "dep, paper", "dep, here", "con, paper", "con, here")
     stl = next(row for row in scores.rows if row[0].value == "stl")
     assert stl[1].text == "98.32 ± 0.02"
     assert "evaluate-stl-pos-s1" in stl[2].source
-    pair = next(row for row in scores.rows if row[0].value == "pos+ner")
-    assert [cell.text for cell in pair[1::2]] == ["98.28 ± 0.01", "89.34 ± 0.24"]
     page = (folder / "report.html").read_text()
     assert "Beside the paper: The Stem Cell Hypothesis, BERT" in page
     assert (folder / "figures" / "beside-paper" / "changes_beside.svg").is_file()
+
+
+def test_every_pair_finds_its_row_and_rows_have_the_papers_order(beside: FinishedRun) -> None:
+    changes = Table.read(beside.places.artifact("report") / "tables" / "beside-paper" / "changes.json")
+    expected = [name for name in BERT.pairs if name != "ner+srl"]  # the run has neither of the two
+    assert [row[0].value for row in changes.rows] == [*expected, "mtl", "stl_sp", "stl_dp", "mtl_dp"]
+    shown = {str(row[0].value): sum(cell.text not in ("", "–") for cell in row[2::2]) for row in changes.rows}
+    assert {role for role, number in shown.items() if number} == {"pos+dep", "pos+con", "dep+con"}
+    assert shown["mtl"] == 0  # three tasks together are not the paper's five
