@@ -67,9 +67,10 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     console.say(f"{'code':12} {len(record['code']['files'])} files in {len(record['code']['units'])} units")
     for label, environment in record["environments"].items():
         cpu = environment.get("cpu", {}).get("model", "unknown CPU")
-        console.say(
-            f"{'environment':12} {label}  {environment.get('python', '?')}, {environment.get('machine', '?')}, {cpu}"
-        )
+        torch = environment.get("torch")
+        with_torch = f"torch {torch['version']} ({torch['capability']})" if torch else "stages without torch"
+        parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, with_torch)
+        console.say(f"{'environment':12} {label}  {', '.join(parts)}")
     say_scores(record, "test scores, mean ± std over seeds; all of them with --json")
     _show_staleness(_staleness(project, record), record)
 

@@ -151,7 +151,7 @@ class Scheduler:
         name = reply["job"]
         try:
             if reply["status"] != 0:
-                raise failure(name, reply)
+                raise failure(name, reply, self.planned.places.log(name))
             recorder.record(name)
         except MtlspecError as error:
             self.failures.append(error)
@@ -209,13 +209,13 @@ def _replies(zygote: Zygote) -> list[dict[str, Any]]:
         raise StageError("E409", "the worker server ended", None, "run again: finished stages are kept") from None
 
 
-def failure(name: str, reply: dict[str, Any]) -> StageError:
+def failure(name: str, reply: dict[str, Any], log: Path | None = None) -> StageError:
     """The stage's own last line, if it said something; otherwise how it ended."""
     lines = [line for line in reply["tail"].splitlines() if line.strip()]
     status = reply["status"]
     ended = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
     said = f": {lines[-1].strip()}" if lines else ""
-    return StageError("E410", f"stage '{name}' {ended}{said}", None, "its output is in the run's work folder")
+    return StageError("E410", f"stage '{name}' {ended}{said}", None, f"all it printed is in {log}" if log else None)
 
 
 def _effort(stage: Stage) -> int:
