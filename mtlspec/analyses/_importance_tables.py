@@ -184,7 +184,8 @@ def top_table(atlas: Sequence[Measurement]) -> Table:
                 cells = [_head(mean, int(place)) for place in order if mean.flat[place] > 0]
                 cells += [Cell("–")] * (TOP - len(cells))
                 rows.append((Cell(one.variant.label, one.variant.label), Cell(method, method), *cells))
-        sections.append((task, tuple(rows)))
+        if rows:
+            sections.append((task, tuple(rows)))
     caption = (
         "The heads that matter most, named layer.head and counted from 1, with their importance averaged over seeds. "
         "Heads of no importance (0 or less) are not listed. Values compare within a line only: methods have scales of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -127,9 +127,9 @@ def draw(gated: Sequence[Gated], measure: str, directory: Path) -> tuple[Figure,
     single = [one for one in gated if len(one.variant.tasks) == 1] or list(gated)
     average = np.mean([one.use.mean(0) for one in single], axis=0)
     draw_panels(directory, "average", [Panel("average", average)], limits=(0.0, 1.0))
-    colours = (
-        f"A cell is a head, dark where it is used: {_MEASURES[measure]}. {colour_words(len(gated[0].use))} Maps "
-        "without colours mean that runs agree."
+    runs = len(gated[0].use)
+    colours = f"A cell is a head, dark where it is used: {_MEASURES[measure]}. {colour_words(runs)}" + (
+        " Maps without colours mean that runs agree." if runs > 1 else ""
     )
     tasks = "single-task models" if single[0].variant.tasks[1:] == () else "models"
     shared = f"Utilisation averaged over all {tasks} and runs. A black cell is a head that every task uses."
@@ -142,22 +142,32 @@ def draw(gated: Sequence[Gated], measure: str, directory: Path) -> tuple[Figure,
 def summary(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chance) -> tuple[str, ...]:
     kept = [(100 * float(np.mean(one.kept)), one.variant.label) for one in gated]
     most, least = max(kept), min(kept)
-    sentences = [
-        f"Of their heads, models keep from {least[0]:.0f} % ({least[1]}) to {most[0]:.0f} % ({most[1]})."
-        if len(kept) > 1
-        else f"{most[1]} keeps {most[0]:.0f} % of its heads."
-    ]
+    if len(kept) == 1:
+        sentences = [f"{most[1]} keeps {most[0]:.0f} % of its heads."]
+    elif f"{least[0]:.0f}" == f"{most[0]:.0f}":
+        sentences = [f"All {len(kept)} models keep {most[0]:.0f} % of their heads."]
+    else:
+        sentences = [f"Of their heads, models keep from {least[0]:.0f} % ({least[1]}) to {most[0]:.0f} % ({most[1]})."]
     if len(gated[0].variant.runs) < 2:
         return (*sentences, "With one seed, nothing can be said about the agreement of runs.")
-    agreeing = [one.variant.label for one, found in zip(gated, agreements, strict=True) if found.overlap_p < null.alpha]
-    if not agreeing:
-        sentences.append("No model's runs agree on their heads more than shuffled heads would.")
-    else:
-        sentences.append(
-            f"Runs agree on their heads more than chance in {len(agreeing)} of {len(gated)} models: "
-            f"{', '.join(agreeing)}."
-        )
+    overlap = {one.variant.label: found.overlap_p for one, found in zip(gated, agreements, strict=True)}
+    r2 = {one.variant.label: found.r2_p for one, found in zip(gated, agreements, strict=True)}
+    sentences.append(_beyond_chance("Runs keep the same heads (overlap)", overlap, null.alpha))
+    sentences.append(_beyond_chance("Runs predict how much another run uses a head (adjusted R²)", r2, null.alpha))
     return tuple(sentences)
+
+
+def _beyond_chance(what: str, found: Mapping[str, float], alpha: float) -> str:
+    """`found` is the p value of every model; NaN where a measure is not defined."""
+    defined = {label: p for label, p in found.items() if math.isfinite(p)}
+    agreeing = [label for label, p in defined.items() if p < alpha]
+    undefined = f" (not defined in {len(found) - len(defined)})" if len(defined) < len(found) else ""
+    if not agreeing:
+        return f"{what} beyond what shuffled heads give in none of {len(found)} models{undefined}."
+    return (
+        f"{what} beyond what shuffled heads give in {len(agreeing)} of {len(found)} models{undefined}: "
+        f"{', '.join(agreeing)}."
+    )
 
 
 def _r2_cell(found: Agreement, null: Chance) -> Cell:

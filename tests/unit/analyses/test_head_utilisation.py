@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._gates import Gated
 from mtlspec.analyses._head_figures import run_colours
 from mtlspec.analyses._tables import Table
+from mtlspec.analyses._utilisation import Agreement, Chance, summary
+from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.analyses.head_utilisation import Options, run
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
@@ -65,7 +68,11 @@ def test_tables_follow_from_the_gates(models: Made, tmp_path: Path) -> None:
     assert pos[1].value == 1.0
     findings = Findings.read(tmp_path)
     assert findings.summary[0] == "Of their heads, models keep from 25 % (dp: ner) to 38 % (dp: pos)."
-    assert "1 of 2 models: dp: pos." in findings.summary[1]
+    assert findings.summary[1] == (
+        "Runs keep the same heads (overlap) beyond what shuffled heads give in 1 of 2 models: dp: pos."
+    )
+    assert not any(line[2].mark for line in Table.read(tmp_path / "tables/agreement.json").rows)
+    assert findings.summary[2].endswith("(adjusted R²) beyond what shuffled heads give in none of 2 models.")
 
 
 @pytest.mark.parametrize("measure", ["p_open", "expected_z"])
@@ -84,7 +91,28 @@ def test_fewer_seeds_are_fine(seeds: int, models: Made, tmp_path: Path) -> None:
     _run(models, tmp_path, chosen)
     (pos, _) = Table.read(tmp_path / "tables/agreement.json").rows
     assert pos[2].text == ("–" if seeds == 1 else "1.00")
-    assert ("With one seed" in Findings.read(tmp_path).summary[1]) == (seeds == 1)
+    findings = Findings.read(tmp_path)
+    assert ("With one seed" in findings.summary[1]) == (seeds == 1)
+    assert ("runs agree" in findings.figures[0].caption) == (seeds > 1)
+
+
+def test_each_measure_of_agreement_speaks_for_itself() -> None:
+    """What is said about one measure must not contradict the stars of the other; undefined ones are counted."""
+    runs = tuple(Seeded(seed, f"evaluate-a-s{seed}", f"train-a-s{seed}") for seed in (1, 2))
+    gates = np.ones((2, 2, 4))
+    gated = [Gated(Variant(group, ("pos",), (), runs), gates, gates) for group in ("a", "b", "c")]
+    nan = float("nan")
+    found = [
+        Agreement(0.9, 0.1, 0.01, 0.5, 0.5, 0.5),
+        Agreement(0.1, 0.1, 0.6, 0.5, 0.5, 0.5),
+        Agreement(nan, nan, nan, nan, nan, nan),
+    ]
+    assert summary(gated, found, Chance(100, 0.05, 1)) == (
+        "All 3 models keep 100 % of their heads.",
+        "Runs keep the same heads (overlap) beyond what shuffled heads give in none of 3 models (not defined in 1).",
+        "Runs predict how much another run uses a head (adjusted R²) beyond what shuffled heads give in 1 of 3 models "
+        "(not defined in 1): a: pos.",
+    )
 
 
 def test_models_without_gates_are_named(models: Made, tmp_path: Path) -> None:
