@@ -132,12 +132,12 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
         "tasks": {task: {"type": "tagging", "layer": task} for task in tasks},
         "train": {"epochs": EPOCHS, "lr": {"encoder": 5e-05, "decoder": 0.001}}, "seeds": list(seeds),
         "models": {
-            group: {"tasks": sets, "sharing": {"type": "hard"}}
+            group: {"tasks": sets, "sharing": {"type": "hard"}, "sweep": {}}
             for group, sets in (("stl", "each"), ("pair", "pairs"), ("mtl", "all"))
         },
         "analyses": {"scores": {"type": "score_matrix", "models": []}},
         "run": {"threads": 1, "device": "cpu", "precision": "fp32"}, "tracking": {"checkpoint_limit_mb": 8.0},
-        "compare_to": compare_to,
+        "compare_to": compare_to, "sweep": {},
     }  # fmt: skip
     models = []
     for group, members in _task_sets(tasks):

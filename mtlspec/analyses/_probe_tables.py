@@ -26,7 +26,7 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
         counts = results.pretrained.counts
         count = int(counts[list(results.labels)].sum()) if number is None else int(counts[number])
         name = "mean of labels" if number is None else results.pretrained.names[number]
-        cells = [Cell(name, name), Cell(f"{count:,}", count)]
+        cells = [Cell(name, name, data={"summary": True} if number is None else {}), Cell(f"{count:,}", count)]
         reference = None if base is None else _at(base.score, number, results)
         if base is not None:
             cells.append(_cell(base.score, number, results, None, base.source, base))
@@ -160,9 +160,10 @@ def summary(results: TaskResults) -> tuple[str, ...]:
         title: float(results.of(score).mean())
         for title, score in (("pretrained", results.pretrained.score), ("random", results.random.score))
     }
+    labels = "1 label" if len(results.labels) == 1 else f"{len(results.labels)} labels"
     sentences = [
         f"{results.task}: the best pre-trained heads reach {mean['pretrained']:.1f} % on average over"
-        f" {len(results.labels)} labels; heads of a random encoder {mean['random']:.1f} %, shuffled labels"
+        f" {labels}; heads of a random encoder {mean['random']:.1f} %, shuffled labels"
         f" {float(results.of(results.pretrained.shuffled).mean()):.1f} %."
     ]
     base = results.baseline
@@ -178,7 +179,7 @@ def summary(results: TaskResults) -> tuple[str, ...]:
             below = int((results.of(other.score) < results.of(base.score)).sum())
             sentence += (
                 f", {other.title} by {signed(joint - mean['pretrained'], 1)};"
-                f" {other.title} is below {base.title} for {below} of {len(results.labels)} labels"
+                f" {other.title} is below {base.title} for {below} of {labels}"
             )
         sentences.append(f"{sentence}.")
     return tuple(sentences)

@@ -51,7 +51,7 @@
     named[0].scrollIntoView({ block: "center" });
   });
 
-  // Sorting: within each section of a table; a third click restores the order of the file.
+  // Sorting: within each section of a table, below its heading and its summary; a third click restores the file's order.
   document.querySelectorAll("table.sortable").forEach(function (table) {
     const heads = Array.from(table.tHead.rows[0].cells);
     const bodies = Array.from(table.tBodies);
@@ -67,17 +67,18 @@
         head.setAttribute("aria-sort", next);
         bodies.forEach(function (body, index) {
           const rows = original[index].slice();
-          const movable = rows.filter(function (row) { return !row.classList.contains("section"); });
+          const movable = rows.filter(function (row) { return !pinned(row); });
           const sign = next === "ascending" ? 1 : -1;
           if (next !== "none") {
             movable.sort(function (a, b) { return sign * compare(a.cells[column].dataset.value, b.cells[column].dataset.value); });
           }
-          rows.filter(function (row) { return row.classList.contains("section"); }).concat(movable)
+          rows.filter(pinned).concat(movable)
             .forEach(function (row) { body.appendChild(row); });
         });
       });
     });
   });
+  function pinned(row) { return row.classList.contains("section") || row.classList.contains("summary"); }
   function compare(a, b) {
     const empty = (a === undefined || a === "") - (b === undefined || b === "");
     if (empty) { return -empty; }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from mtlspec.analyses._tables import Table
 from mtlspec.io.digest import pretty_json
 from mtlspec.report.content import Content
 from mtlspec.report.svg import inline_svg
+from mtlspec.report.wording import noun
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -71,10 +72,10 @@ def headline(content: Content) -> Table | None:
 def tiles(content: Content) -> list[tuple[str, str]]:
     seeds = {run.seed for variant in content.models for run in variant.runs}
     return [
-        (str(content.runs), "models trained"),
-        (str(len(content.models)), "configurations"),
-        (str(len(content.metrics)), "tasks: " + ", ".join(content.metrics)),
-        (str(len(seeds)), "seeds"),
+        (str(content.runs), f"{noun(content.runs, 'model')} trained"),
+        (str(len(content.models)), noun(len(content.models), "configuration")),
+        (str(len(content.metrics)), f"{noun(len(content.metrics), 'task')}: {', '.join(content.metrics)}"),
+        (str(len(seeds)), noun(len(seeds), "seed")),
         (str(content.data["name"]), "corpus"),
         (str(content.encoder["name"]), "encoder"),
     ]
@@ -83,18 +84,38 @@ def tiles(content: Content) -> list[tuple[str, str]]:
 def settings(content: Content) -> list[tuple[str, str]]:
     spec = content.spec
     tasks = "; ".join(f"{name}: {_inline(options)}" for name, options in spec["tasks"].items())
-    groups = "; ".join(
-        f"{name}: tasks {_inline(group['tasks'])}, sharing {_inline(group['sharing'])}"
-        for name, group in spec["models"].items()
-    )
+    shared = spec["sweep"]
+    sweep = [("Sweep of every group", _sweep(shared))] if shared else []
     return [
         ("Tasks", tasks),
-        ("Model groups", groups),
+        ("Model groups", "; ".join(_group(name, group, shared) for name, group in spec["models"].items())),
+        *sweep,
         ("Seeds", ", ".join(str(seed) for seed in spec["seeds"])),
-        ("Training", _inline(spec["train"])),
+        ("Training", _inline(_unswept({"train": spec["train"]}, shared)["train"])),
         ("Encoder", f"{content.encoder['name']}, {_inline(content.encoder['source'])}"),
         ("Run", _inline(spec["run"])),
     ]
+
+
+def _group(name: str, group: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
+    """What its models have in common, then what it is swept over: a swept value that the group states never ran."""
+    own = group["sweep"]
+    fixed = _unswept({"sharing": group["sharing"]}, {**shared, **own})
+    facts = [f"tasks {_inline(group['tasks'])}", *(f"{key} {_inline(value)}" for key, value in fixed.items())]
+    return f"{name}: " + ", ".join([*facts, f"sweep {_sweep(own)}"] if own else facts)
+
+
+def _sweep(sweep: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{key}: [{_inline(values)}]" for key, values in sweep.items()) + "}"
+
+
+def _unswept(options: Mapping[str, Any], sweep: Container[str], prefix: str = "") -> dict[str, Any]:
+    """`options` without the values under the dotted keys of `sweep`."""
+    return {
+        key: _unswept(value, sweep, f"{prefix}{key}.") if isinstance(value, Mapping) else value
+        for key, value in options.items()
+        if f"{prefix}{key}" not in sweep
+    }
 
 
 def data_facts(content: Content) -> list[tuple[str, str]]:

@@ -6,12 +6,16 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mtlspec.analyses._tables import Cell, Table
 from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.io.digest import digest_tree
+from mtlspec.report.content import Content
 from mtlspec.report.curves import lines_of
+from mtlspec.report.page import HERE, settings, template, tiles
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.stages.report import run as run_report
 from tests.finished_run import FinishedRun, make_run, read
@@ -164,3 +168,46 @@ def test_curves_of_a_large_study_have_a_line_a_group(page: str) -> None:
     assert [(name, len(runs)) for name, runs in names] == [("stl", 1), ("pair (8 models)", 8)]
     assert grouped
     assert "<details><summary>Every trained model (8)</summary>" in page
+
+
+def test_what_ran_names_sweeps_and_no_value_that_they_replace() -> None:
+    gated = {"type": "l0", "lambda": 0.1, "relative": True}
+    models = {
+        "dp": {"tasks": "each", "sharing": gated, "sweep": {"sharing.lambda": [0, 0.5, 1000]}},
+        "any": {"tasks": "all", "sharing": gated, "sweep": {"sharing": ["hard", {"type": "l0"}]}},
+    }
+    spec = {
+        "tasks": {}, "models": models, "sweep": {"train.lr.encoder": [1e-5, 5e-5]}, "seeds": [1], "run": {},
+        "train": {"epochs": 3, "lr": {"encoder": 2e-3, "decoder": 3e-3}},
+    }  # fmt: skip
+    facts = dict(settings(_content(spec)))
+    dp, swept = facts["Model groups"].split("; ")
+    assert dp == "dp: tasks each, sharing {type: l0, relative: True}, sweep {sharing.lambda: [0, 0.5, 1000]}"
+    assert swept == "any: tasks all, sweep {sharing: [hard, {type: l0}]}"
+    assert facts["Sweep of every group"] == "{train.lr.encoder: [1e-05, 5e-05]}"
+    assert facts["Training"] == "{epochs: 3, lr: {decoder: 0.003}}"
+
+
+def test_one_of_a_kind_is_not_told_in_the_plural() -> None:
+    model = Variant("stl", ("pos",), (), (Seeded(1, "evaluate-stl-pos-s1", "train-stl-pos-s1"),))
+    labels = [label for _, label in tiles(_content({}, model))[:4]]
+    assert labels == ["model trained", "configuration", "task: pos", "seed"]
+
+
+def test_a_summary_row_is_marked_for_the_page_and_stays_above_sorted_rows() -> None:
+    rows = ((Cell("mean of labels", "mean of labels", data={"summary": True}),), (Cell("a", "a"),))
+    table = Table("labels", "", "", ("label",), (("", rows),))
+    found = _Page(template("measured.html").render(tables=[table])).tags
+    assert [attributes.get("class") for tag, attributes in found if tag == "tr"] == [None, "summary", None]
+    script = (HERE / "page.js").read_text()
+    assert re.search(r"function pinned\(row\) .*\"section\".*\"summary\"", script)
+    assert "!pinned(row)" in script
+
+
+def _content(spec: dict[str, Any], *models: Variant) -> Content:
+    nothing = Table("", "", "", (), ())
+    return Content(
+        spec=spec, data={"name": "toy"}, encoder={"name": "tiny", "source": {}}, environment={}, models=models,
+        metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
+        statistics=(), digest="",
+    )  # fmt: skip
