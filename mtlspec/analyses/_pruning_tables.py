@@ -14,7 +14,7 @@ from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._head_figures import layer_map
 from mtlspec.analyses._pruning import FILE
 from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
-from mtlspec.analyses._variants import Variant, baseline_for, variants
+from mtlspec.analyses._variants import Variant, baseline_for, variants, why_no_baseline
 
 _NOTHING = Cell("–")
 
@@ -53,14 +53,28 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
     )
     caption = (
         "Test scores with closed heads masked, and with the same heads removed from the network and fractional gates "
-        "folded into its weights: the two must not differ. Δ is the difference of the pruned score to the single-task "
-        f"model of {baseline}. Work: multiply-adds of the encoder on the test set, relative to the whole encoder, feed-"
-        "forward blocks included. Difference: the largest one between the states of the masked and the pruned encoder. "
-        "A model is worth its pruning if Δ is near zero and the share of heads is small; models that start from "
-        "trained ones have trained longer than those, which may show in Δ."
+        f"folded into its weights: the two must not differ. {_about_delta(rows, baseline)} Work: multiply-adds of the "
+        "encoder on the test set, relative to the whole encoder, feed-forward blocks included. "
+        "Difference: the largest one between the states of the masked and the pruned encoder. A model is worth its "
+        "pruning if Δ is near zero and the share of heads is small; models that start from trained ones have trained "
+        "longer than those, which may show in Δ."
     )
     columns = ("model", "masked", "pruned", "Δ", "heads kept, %", "work, %", "difference", "changed predictions")
     return Table("pruning", "Pruned models", caption, columns, sections)
+
+
+def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
+    if not _compared(rows, rows, baseline):
+        return f"Δ is empty: {why_no_baseline(baseline, [row.variant for row in rows])}."
+    gated = any(row.gated for row in rows if row.variant.group == baseline)
+    itself = ", which has gates itself and is taken with closed heads masked" if gated else ""
+    return f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
+
+
+def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[float]:
+    """The losses of gated models that have something to be compared with, a model's tasks one by one."""
+    losses = [_loss(row, task, rows, baseline) for row in chosen if row.gated for task in row.variant.tasks]
+    return [loss for loss in losses if loss is not None]
 
 
 def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, ...]:
@@ -125,11 +139,12 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
     for group in dict.fromkeys(row.variant.group for row in gated):
         own = [row for row in gated if row.variant.group == group]
         kept = float(np.mean([np.mean(row.kept) for row in own]))
-        losses = [
-            loss for row in own for task in row.variant.tasks if (loss := _loss(row, task, rows, baseline)) is not None
-        ]
+        losses = _compared(own, rows, baseline)
         against = f" and scores {signed(float(np.mean(losses)))} points against {baseline}" if losses else ""
         sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks.")
+    if not _compared(gated, rows, baseline):
+        why = why_no_baseline(baseline, [row.variant for row in rows])
+        sentences.append(f"What pruning costs is not told: {why}.")
     worst = max(run["max_difference"] for row in gated for run in row.runs)
     changed = sum(sum(run["changed_predictions"].values()) for row in gated for run in row.runs)
     sentences.append(

@@ -13,8 +13,10 @@ from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._gates import Progress, gates_of
 from mtlspec.analyses._scores import Evaluation, seed_scores
 from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
-from mtlspec.analyses._variants import Variant, baseline_for
+from mtlspec.analyses._variants import Variant, baseline_for, why_no_baseline
 from mtlspec.errors import StageError
+
+MARGIN = 1.0  # points that fewer heads may cost
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,40 @@ class Point:
     task: str
     kept: tuple[float, ...]
     scores: tuple[float, ...]
-    whole: float | None  # the mean score of the single-task model with all heads
+    baseline: tuple[float, ...]  # scores of the single-task model it is compared with; none: empty
+
+    @property
+    def whole(self) -> float | None:
+        return float(np.mean(self.baseline)) if self.baseline else None
 
     @property
     def change(self) -> float | None:
         return None if self.whole is None else float(np.mean(self.scores)) - self.whole
+
+    @property
+    def error(self) -> float:
+        """Standard error of the change over seeds; 0 where a single seed shows no scatter."""
+        both = [(mean_and_std(runs)[1] or 0.0, len(runs)) for runs in (self.scores, self.baseline)]
+        return float(sum(std**2 / count for std, count in both if count) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """All points, the group they are compared with, and the models of the analysis."""
+
+    points: Sequence[Point]
+    baseline: str
+    variants: Sequence[Variant]
+
+    def reference(self) -> str:
+        """What the points are compared with, as a noun."""
+        gated = any(point.variant.group == self.baseline for point in self.points)
+        heads = "which has gates itself" if gated else "which has all heads"
+        return f"the single-task model of {self.baseline}, {heads}"
+
+    @property
+    def compared(self) -> list[Point]:
+        return [point for point in self.points if point.change is not None]
 
 
 def points(variants: Sequence[Variant], inputs: Mapping[str, Path], baseline: str, progress: Progress) -> list[Point]:
@@ -41,9 +72,9 @@ def points(variants: Sequence[Variant], inputs: Mapping[str, Path], baseline: st
         for task in variant.tasks if gated is not None else ():
             assert gated is not None
             against = baseline_for(variant, task, baseline, variants)
-            whole = None if against is None else mean_and_std(seed_scores(against, task, evaluations))[0]
+            theirs = () if against is None else seed_scores(against, task, evaluations)
             kept = tuple(100 * share for share in gated.kept)
-            found.append(Point(variant, task, kept, seed_scores(variant, task, evaluations), whole))
+            found.append(Point(variant, task, kept, seed_scores(variant, task, evaluations), theirs))
     if not found:
         raise StageError(
             "E454",
@@ -53,14 +84,19 @@ def points(variants: Sequence[Variant], inputs: Mapping[str, Path], baseline: st
     return found
 
 
-def points_table(found: Sequence[Point], baseline: str) -> Table:
-    sections = []
+def points_table(curve: Curve) -> Table:
+    sections, found = [], curve.points
     for task in dict.fromkeys(point.task for point in found):
         own = sorted((point for point in found if point.task == task), key=lambda point: -float(np.mean(point.kept)))
         sections.append((task, tuple(_line(point) for point in own)))
+    change = (
+        f"Δ is the difference to {curve.reference()}."
+        if curve.compared
+        else f"Δ is empty: {why_no_baseline(curve.baseline, curve.variants)}."
+    )
     caption = (
-        "Test scores of gated models, those that keep most heads first. Δ is the difference to the single-task model "
-        f"of {baseline}, which has all heads. Read down a section to see where the score begins to fall."
+        f"Test scores of gated models, those that keep most heads first. {change} Read down a section to see where the "
+        "score begins to fall."
     )
     columns = ("model", "heads kept, %", "score", "Δ")
     return Table("sparsity", "Scores and heads kept", caption, columns, tuple(sections))
@@ -80,9 +116,9 @@ def _line(point: Point) -> tuple[Cell, ...]:
     )
 
 
-def draw(found: Sequence[Point], baseline: str, directory: Path) -> tuple[Figure, ...]:
+def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
     """A line for every group, task set and task, over the group's sweep."""
-    lines = []
+    lines, found = [], curve.points
     for group, tasks, task in dict.fromkeys((p.variant.group, p.variant.tasks, p.task) for p in found):
         own = [p for p in found if (p.variant.group, p.variant.tasks, p.task) == (group, tasks, task)]
         own.sort(key=lambda point: float(np.mean(point.kept)))
@@ -92,29 +128,54 @@ def draw(found: Sequence[Point], baseline: str, directory: Path) -> tuple[Figure
         label = f"{group}: {task}" if len(tasks) == 1 else f"{group}: {task} in {' + '.join(tasks)}"
         lines.append(Line(label, np.array([float(np.mean(p.kept)) for p in own]), y, y - std, y + std))
     curves(directory, "sparsity", lines, x_title="heads kept, %", y_title="difference of the score, points")
+    most = "the model of the same line that keeps most heads"
+    if not curve.compared:
+        reference = f"{most} ({why_no_baseline(curve.baseline, curve.variants)})"
+    else:
+        reference = curve.reference() + (
+            f" (where there is none: to {most})" if len(curve.compared) < len(found) else ""
+        )
     caption = (
-        f"Difference of the test score to the single-task model of {baseline} with all heads (where there is none: to "
-        "the model that keeps most heads), against the share of heads kept; the band is one standard deviation over "
-        "seeds. A line that stays at zero to the left is a task that needs few heads."
+        f"Difference of the test score to {reference}, against the share of heads kept; the band is one standard "
+        "deviation over seeds. A line that stays at zero to the left is a task that needs few heads."
     )
     return (Figure("sparsity", "The price of fewer heads", caption),)
 
 
-def summary(found: Sequence[Point], baseline: str) -> tuple[str, ...]:
-    """For every task the sparsest model that costs at most one point."""
-    sentences = []
-    for task in dict.fromkeys(point.task for point in found):
-        own = [point for point in found if point.task == task]
-        cheap = [point for point in own if point.change is not None and point.change >= -1]
-        if not any(point.change is not None for point in own):
-            low, high = (f(float(np.mean(point.kept)) for point in own) for f in (min, max))
-            sentences.append(f"{task}: models keep from {low:.0f} % to {high:.0f} % of the heads.")
-        elif cheap:
-            best = min(cheap, key=lambda point: float(np.mean(point.kept)))
-            sentences.append(
-                f"{task}: {np.mean(best.kept):.0f} % of the heads ({best.variant.label}) are enough to stay within one "
-                f"point of {baseline}."
-            )
-        else:
-            sentences.append(f"{task}: every gated model loses more than one point against {baseline}.")
+def summary(curve: Curve) -> tuple[str, ...]:
+    """For every task the sparsest model that costs at most one point, where seeds allow to say so."""
+    sentences = [
+        f"{task}: {_task_sentence([point for point in curve.points if point.task == task], curve.baseline)}."
+        for task in dict.fromkeys(point.task for point in curve.points)
+    ]
+    if not curve.compared:
+        why = why_no_baseline(curve.baseline, curve.variants)
+        sentences.append(f"What fewer heads cost is not told: {why}.")
     return tuple(sentences)
+
+
+def _task_sentence(own: Sequence[Point], baseline: str) -> str:
+    compared = [(point, point.change) for point in own if point.change is not None]
+    if not compared:
+        low, high = (f"{choice(float(np.mean(point.kept)) for point in own):.0f}" for choice in (min, max))
+        return (
+            f"models keep {high} % of the heads"
+            if low == high
+            else f"models keep from {low} % to {high} % of the heads"
+        )
+    whole = max(point.whole or 0.0 for point, _ in compared)
+    if whole <= MARGIN:
+        return f"{baseline} itself scores {whole:.1f}, so there is nothing that fewer heads could cost"
+    cheap = [point for point, change in compared if change >= -MARGIN and point.error < MARGIN]
+    seed = " (in the one seed there is)" if len(own[0].scores) == 1 else ""
+    if cheap:
+        best = min(cheap, key=lambda point: float(np.mean(point.kept)))
+        share = f"{np.mean(best.kept):.0f} % of the heads ({best.variant.label})"
+        return f"{share} are enough to stay within one point of {baseline}{seed}"
+    if all(change + point.error < -MARGIN for point, change in compared):
+        return f"every gated model loses more than one point against {baseline}{seed}"
+    point, change = max(compared, key=lambda pair: pair[1])
+    return (
+        f"seeds scatter too much to tell whether fewer heads cost more than one point against {baseline} (at best "
+        f"{signed(change)} with a standard error of {point.error:.2f}, {point.variant.label})"
+    )

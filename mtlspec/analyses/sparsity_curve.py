@@ -32,13 +32,14 @@ def run(
     from mtlspec.analyses._findings import Findings
     from mtlspec.analyses._variants import variants
 
-    points = made.points(variants(models), inputs, options.baseline, progress)
+    found = variants(models)
+    curve = made.Curve(made.points(found, inputs, options.baseline, progress), options.baseline, found)
     findings = Findings(
         type=options.type,
         title="Sparsity",
-        summary=made.summary(points, options.baseline),
-        tables=(made.points_table(points, options.baseline),),
-        figures=made.draw(points, options.baseline, out / "figures"),
+        summary=made.summary(curve),
+        tables=(made.points_table(curve),),
+        figures=made.draw(curve, out / "figures"),
     )
     findings.write(out)
-    return {"points": len(points)}
+    return {"points": len(curve.points)}

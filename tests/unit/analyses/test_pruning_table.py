@@ -123,3 +123,15 @@ def test_without_gates_it_says_so(measured: Made, tmp_path: Path) -> None:
     rows, inputs, _ = measured
     run(OPTIONS, rows[:2], inputs, tmp_path, _silent)
     assert "nothing was pruned" in Findings.read(tmp_path).summary[0]
+
+
+def test_a_missing_or_gated_baseline_is_told(measured: Made, tmp_path: Path) -> None:
+    rows, inputs, _ = measured
+    run(OPTIONS, rows[2:], inputs, tmp_path / "none", _silent)
+    table, why = Table.read(tmp_path / "none/tables/pruning.json"), "the group stl is not part of this analysis"
+    assert all(line[3].text == "–" for line in table.rows)
+    assert f"Δ is empty: {why}; name it under `models`." in table.caption and "Δ is the" not in table.caption
+    assert f"What pruning costs is not told: {why}; name it under `models`." in Findings.read(tmp_path / "none").summary
+    run(OPTIONS.model_copy(update={"baseline": "sp"}), rows[2:], inputs, tmp_path / "gated", _silent)
+    caption = Table.read(tmp_path / "gated/tables/pruning.json").caption
+    assert "single-task model of sp, which has gates itself and is taken with closed heads masked." in caption

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from mtlspec.analyses._findings import Findings
+from mtlspec.analyses._sparsity import Curve, Point, summary
 from mtlspec.analyses._tables import Table
+from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.analyses.sparsity_curve import Options, run
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
@@ -54,15 +56,60 @@ def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> Non
     assert [line[0].text for line in lines] == [f"dp: pos [lambda {weight}]" for weight in (0.1, 0.2, 0.4)]
     assert [[cell.value for cell in line[1:]] for line in lines] == [[75, 90, 0], [50, 89, -1], [25, 70, -20]]
     assert Findings.read(tmp_path).summary == (
-        "pos: 50 % of the heads (dp: pos [lambda 0.2]) are enough to stay within one point of stl.",
+        "pos: 50 % of the heads (dp: pos [lambda 0.2]) are enough to stay within one point of stl (in the one seed "
+        "there is).",
     )
 
 
 def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
     run(Options(type="sparsity_curve"), rows[1:], inputs, tmp_path, _silent)
-    assert Findings.read(tmp_path).summary == ("pos: models keep from 25 % to 75 % of the heads.",)
-    assert all(line[3].text == "–" for line in Table.read(tmp_path / "tables/sparsity.json").rows)
+    why = "the group stl is not part of this analysis; name it under `models`"
+    findings = Findings.read(tmp_path)
+    assert findings.summary == (
+        "pos: models keep from 25 % to 75 % of the heads.",
+        f"What fewer heads cost is not told: {why}.",
+    )
+    table = Table.read(tmp_path / "tables/sparsity.json")
+    assert all(line[3].text == "–" for line in table.rows)
+    assert f"Δ is empty: {why}." in table.caption and "difference" not in table.caption
+    assert f"to the model of the same line that keeps most heads ({why})," in findings.figures[0].caption
+
+
+def test_equal_shares_are_told_once(swept: Made, tmp_path: Path) -> None:
+    rows, inputs = swept
+    run(Options(type="sparsity_curve"), rows[1:2], inputs, tmp_path, _silent)
+    assert Findings.read(tmp_path).summary[0] == "pos: models keep 75 % of the heads."
+
+
+def _curve(*pairs: tuple[tuple[float, ...], tuple[float, ...]]) -> Curve:
+    """A point for each pair of scores: those of a gated model and those of stl."""
+    made = []
+    for number, (scores, baseline) in enumerate(pairs):
+        runs = tuple(Seeded(seed, f"evaluate-{number}-s{seed}", f"train-{number}-s{seed}") for seed in (1, 2))
+        variant = Variant(f"dp{number}", ("pos",), (), runs)
+        made.append(Point(variant, "pos", (10.0 * number, 10.0 * number), scores, baseline))
+    return Curve(made, "stl", [point.variant for point in made])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (
+            [((20.7, 5.1), (17.2, 5.2))],
+            "seeds scatter too much to tell whether fewer heads cost more than one point against stl (at best +1.70 "
+            "with a standard error of 9.84, dp0: pos)",
+        ),
+        ([((0.0, 0.0), (0.0, 0.0))], "stl itself scores 0.0, so there is nothing that fewer heads could cost"),
+        (
+            [((60.0, 90.0), (80.0, 80.2)), ((79.9, 80.1), (80.0, 80.2))],
+            "10 % of the heads (dp1: pos) are enough to stay within one point of stl",
+        ),
+        ([((60.0, 64.0), (80.0, 80.2))], "every gated model loses more than one point against stl"),
+    ],
+)
+def test_nothing_is_claimed_that_seeds_do_not_show(pairs: Any, said: str) -> None:
+    assert summary(_curve(*pairs)) == (f"pos: {said}.",)
 
 
 def test_models_without_gates_are_refused(swept: Made, tmp_path: Path) -> None:
