@@ -124,7 +124,7 @@ def _win_win(side: Side) -> Finding:
     gaining = [name for name, both in whole.items() if all(delta > 0 for delta, _ in both)]
     sure = sum(_sure(side, both)[0] == 2 for both in whole.values())
     losing = sum(_sure(side, both)[1] > 0 for both in whole.values())
-    test = f"paired randomisation, Holm: {sure} significantly gain on both sides, {losing} lose on one"
+    test = f"paired randomisation, Holm: significantly gaining on both sides {sure}, losing on at least one {losing}"
     verdict: Verdict = "undecided"
     if sure:
         verdict = "holds" if printed else "does not hold"

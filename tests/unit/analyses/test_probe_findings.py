@@ -66,6 +66,7 @@ def test_value_probes_of_trained_models(study: Study, tmp_path: Path) -> None:
     assert facts["labels"]["pos"] == len(table.rows) - 1
     mean, first = table.rows[0], table.rows[1]
     assert mean[0].text == "mean of labels"
+    assert [bool(row[0].data.get("summary")) for row in table.rows] == [True] + [False] * (len(table.rows) - 1)
     labels = table.rows[1:]
     assert mean[2].value == pytest.approx(sum(row[2].value for row in labels) / len(labels))  # type: ignore[misc]
     assert [row[1].value for row in labels] == sorted((row[1].value for row in labels), reverse=True)  # type: ignore[type-var]
