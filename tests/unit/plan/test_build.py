@@ -54,3 +54,12 @@ def test_a_measurement_depends_on_the_code_of_the_model_it_loads(tmp_path: Path)
     assert "model/taggers/crf.py" in files["stl-lem-s1"]
     assert "model/taggers/crf.py" not in files["stl-pos-s1"]
     assert all("analyses/attention_probe.py" in found for found in files.values())
+
+
+def test_the_report_s_stage_knows_the_order_of_a_paper_s_figures(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, SPEC + "compare_to: stem_cell/bert\n")
+    stored = Plan.model_validate_json(plan.text(), strict=False).stage("report").params
+    assert list(stored["published"]["metrics"]) != ["pos", "ner", "dep", "con", "srl"]  # stored keys are sorted
+    assert stored["published_order"]["metrics"] == ["pos", "ner", "dep", "con", "srl"]
+    assert stored["published_order"]["scores"] == ["stl", "mtl", "stl_sp", "stl_dp", "mtl_dp"]
+    assert stored["published_order"]["pairs"][:2] == ["pos+ner", "pos+dep"]
