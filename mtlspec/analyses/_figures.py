@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 INK = "#1f2a37"  # text and axes; the report's page replaces it so that figures follow its light or dark theme
 GRID = "#8b98a9"
 CYCLE = ("#2f6fde", "#d9643a", "#1f9d6b", "#a04bc4", "#b8860b", "#d13f75", "#3b9fb5", "#7a6a58", "#6b8e23", "#5a6acf")
+_WIDTH = 4.6  # inches, of curves
 _DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 _STYLE: dict[str, Any] = {
@@ -110,9 +111,10 @@ def curves(
     """One line a model, with its band; the legend stands below the axes so that it never hides a curve."""
     from matplotlib.ticker import MaxNLocator
 
-    columns = 2
+    longest = 0.55 + 0.08 * max((len(line.label) for line in lines), default=0)  # of the legend, in inches
+    columns = 2 if 2 * longest <= _WIDTH else 1
     height = 2.9 + 0.2 * -(-len(lines) // columns)
-    with drawing(directory, name, 4.6, height) as axes:
+    with drawing(directory, name, max(_WIDTH, longest + 0.2), height) as axes:
         for i, line in enumerate(lines):
             color, dash = CYCLE[i % len(CYCLE)], _DASHES[i // len(CYCLE) % len(_DASHES)]
             marker = "o" if len(line.x) <= 12 else None

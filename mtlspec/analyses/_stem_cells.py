@@ -44,9 +44,10 @@ def common_heads(gated: Sequence[Gated], least: int, draws: int, seed: int) -> C
     for one in gated:  # of several values of lambda, the first speaks for its task
         by_task.setdefault(one.variant.tasks[0], (one.gates > 0).mean(0) > 0.5)
     if len(by_task) < max(2, least):
+        have = "1 task has" if len(by_task) == 1 else f"{len(by_task)} tasks have"
         raise StageError(
             "E461",
-            f"{len(by_task)} tasks have gated models, but stem cells are heads of at least {max(2, least)} tasks",
+            f"{have} gated models, but stem cells are heads of at least {max(2, least)} tasks",
             hint="name groups of single-task models with `sharing: l0`, or lower `tasks_at_least`",
         )
     used = np.stack(list(by_task.values()))
@@ -71,6 +72,7 @@ class Change:
     single: Floats  # the same heads after single-task training
     joint: Floats  # and after training on all tasks
     others: tuple[float, float, float]  # all other heads: before, single, joint
+    held_out: bool = True  # False: heads were chosen on the very data that they are scored on
 
 
 def probe_changes(directory: Path, stem: Mask, single: str, joint: str) -> Iterator[Change]:
@@ -107,6 +109,7 @@ def probe_changes(directory: Path, stem: Mask, single: str, joint: str) -> Itera
                 float(np.mean([score(found, ~stem) for found in single_hits])),
                 float(np.mean([score(found, ~stem) for found in joint_hits])),
             ),
+            held_out=about["choosing"] != SCORED,
         )
 
 

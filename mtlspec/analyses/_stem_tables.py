@@ -16,7 +16,7 @@ from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text
 _TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down"}
 
 
-def summary(judged: Verdict, made: Sequence[Claim]) -> tuple[str, ...]:
+def summary(judged: Verdict, made: Sequence[Claim], changes: Sequence[Change]) -> tuple[str, ...]:
     """The verdict with its reasons, then each claim."""
     missing = [claim.statement.lower() for claim in made if claim.shown == "open"]
     against = [claim.statement.lower() for claim in made if claim.shown == "contradicted"]
@@ -28,7 +28,20 @@ def summary(judged: Verdict, made: Sequence[Claim]) -> tuple[str, ...]:
     first = f"The stem cell hypothesis is {judged} here: {reasons}."
     if judged == "not enough evidence":
         first = f"There is not enough evidence for or against the stem cell hypothesis: {reasons}."
-    return (first, *(f"{claim.statement}: {claim.estimate}; {claim.test}." for claim in made))
+    reused = _reused(changes)
+    claims = (f"{claim.statement}: {claim.estimate}; {claim.test}." for claim in made)
+    return (first, *claims, *([reused] if reused else []))
+
+
+def _reused(changes: Sequence[Change]) -> str:
+    """A sentence about probes that choose and score heads on the same data, or nothing."""
+    tasks = [change.task for change in changes if not change.held_out]
+    if not tasks:
+        return ""
+    return (
+        f"Heads for {', '.join(tasks)} were chosen and scored on the same test data (`protocol: released`), so these "
+        "accuracies are too high, most of all for rare labels."
+    )
 
 
 def claims_table(made: Sequence[Claim], alpha: float) -> Table:
@@ -76,7 +89,7 @@ def changes_table(changes: Sequence[Change]) -> Table:
     caption = (
         "Probing accuracy of stem cells, in percent: for each label the best of these heads, averaged over labels;"
         " mean ± standard deviation over seeds. The last three columns are all other heads."
-    )
+    ) + (f" {reused}" if (reused := _reused(changes)) else "")
     return Table("changes", "What training makes of stem cells", caption, columns, (("", tuple(rows)),))
 
 

@@ -67,7 +67,7 @@ def run(
     findings = Findings(
         type=options.type,
         title="Stem cells",
-        summary=tables.summary(judged, made),
+        summary=tables.summary(judged, made, changes),
         tables=(tables.claims_table(made, options.alpha), tables.changes_table(changes), tables.heads_table(common)),
         figures=tables.draw(common, changes, out / "figures"),
     )

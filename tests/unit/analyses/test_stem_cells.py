@@ -12,7 +12,7 @@ import pytest
 from mtlspec.analyses._gates import Gated
 from mtlspec.analyses._probe_hits import Tally, write_hits
 from mtlspec.analyses._stem_cells import Claim, claims, common_heads, interval, probe_changes, verdict
-from mtlspec.analyses._stem_tables import summary
+from mtlspec.analyses._stem_tables import changes_table, summary
 from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
@@ -58,7 +58,7 @@ def test_tasks_that_keep_everything_prove_nothing() -> None:
 
 
 def test_too_few_tasks_are_refused() -> None:
-    with pytest.raises(StageError, match=r"E461: 1 tasks have gated models"):
+    with pytest.raises(StageError, match=r"E461: 1 task has gated models"):
         common_heads([_gated("pos", STEM, 1)], least=2, draws=50, seed=1)
 
 
@@ -102,8 +102,22 @@ def test_the_verdict_follows_the_numbers(tmp_path: Path, single: float, joint: f
     assert change.others == pytest.approx((20, 20, 20))
     made = claims(common, [change], 0.05)
     assert verdict(made) == expected
-    first = summary(verdict(made), made)[0]
+    first = summary(verdict(made), made, [change])[0]
     assert expected in first
+
+
+def test_probes_that_choose_heads_on_the_scored_data_are_told(tmp_path: Path) -> None:
+    directory = _probe(tmp_path / "probe", 80, 70)
+    stem = np.zeros((LAYERS, HEADS), bool)
+    stem[1, 2] = True
+    said = "Heads for pos were chosen and scored on the same test data"
+    (held_out,) = probe_changes(directory, stem, "stl", "mtl")
+    about = json.loads((directory / "probe.json").read_text())
+    write_json(directory / "probe.json", about | {"choosing": "test"})
+    (reused,) = probe_changes(directory, stem, "stl", "mtl")
+    for change, expected in ((held_out, False), (reused, True)):
+        assert (said in changes_table([change]).caption) == expected
+        assert (said in summary("supported", [], [change])[-1]) == expected
 
 
 def test_one_open_claim_is_not_enough() -> None:
