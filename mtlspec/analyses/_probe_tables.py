@@ -20,6 +20,7 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
     """Tables 7 to 11 of the paper: one row a label, one column a model, differences to single-task learning."""
     base = results.baseline
     control = base.seeds if base is not None else {0: results.pretrained}
+    whose = base.title if base is not None else "pre-trained"
     shuffled = np.mean([best.shuffled for best in control.values()], axis=0)
     rows = []
     for number in (None, *results.labels):
@@ -34,15 +35,21 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
         cells.append(_cell(results.pretrained.score, number, results, reference, source))
         cells += [_cell(other.score, number, results, reference, other.source, other) for other in results.others]
         cells.append(_cell(results.random.score, number, results, None, "control: an encoder with random weights"))
-        cells.append(_cell(shuffled, number, results, None, "control: the same heads asked for shuffled labels"))
+        cells.append(_cell(shuffled, number, results, None, f"control: heads of {whose}, asked for shuffled labels"))
         rows.append(tuple(cells))
     columns = ["label", "items"]
     columns += [] if base is None else [base.title]
-    columns += ["pre-trained", *(other.title for other in results.others), "random encoder", "shuffled labels"]
+    columns += [
+        "pre-trained",
+        *(other.title for other in results.others),
+        "random encoder",
+        f"shuffled labels ({whose})",
+    ]
     caption = (
         f"Accuracy of the best head for each label, in percent, mean over seeds; {_protocol(options)}"
         + (f" In brackets: difference to {base.title}." if base is not None else "")
-        + " The last two columns are controls: heads of an encoder that learnt nothing, and labels that mean nothing."
+        + " The last two columns are controls: heads of an encoder that learnt nothing, and labels that mean nothing, "
+        f"asked of the heads of {whose}."
     )
     return Table(
         f"labels_{results.task}", f"{results.task}: every label", caption, tuple(columns), (("", tuple(rows)),)
@@ -107,7 +114,10 @@ def heads_table(results: TaskResults) -> Table:
             )
         )
     columns = ("label", "items", "best head", "accuracy", "random encoder", "shuffled labels")
-    caption = "The pre-trained encoder before any fine-tuning. Heads are named layer.head, counted from 1."
+    caption = (
+        "The pre-trained encoder before any fine-tuning; shuffled labels are asked of its own heads. Heads are named "
+        "layer.head, counted from 1."
+    )
     title = f"{results.task}: best pre-trained heads"
     return Table(f"heads_{results.task}", title, caption, columns, (("", tuple(rows)),))
 
@@ -148,7 +158,14 @@ def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figu
         rows=["mean of labels", *(results.pretrained.names[i] for i in shown)],
         columns=[title for title, _ in columns],
     )
-    caption = f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; blue: higher."
+    more = (
+        ""
+        if len(results.labels) <= ROWS
+        else f" The {ROWS} most frequent of {len(results.labels)} labels; the table has all."
+    )
+    caption = (
+        f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; blue: higher.{more}"
+    )
     return Figure(name, f"{results.task}: change against {base.title}", caption)
 
 

@@ -62,7 +62,15 @@ def test_value_probes_of_trained_models(study: Study, tmp_path: Path) -> None:
     facts, out = _probe(attended_value_probe, study, tmp_path, pos="pos", ner="ner", con="con", min_count=10)
     findings = Findings.read(out)
     table = next(table for table in findings.tables if table.name == "labels_pos")
-    assert table.columns == ("label", "items", "stl", "pre-trained", "mtl + ner", "random encoder", "shuffled labels")
+    assert table.columns == (
+        "label",
+        "items",
+        "stl",
+        "pre-trained",
+        "mtl + ner",
+        "random encoder",
+        "shuffled labels (stl)",
+    )
     assert facts["labels"]["pos"] == len(table.rows) - 1
     mean, first = table.rows[0], table.rows[1]
     assert mean[0].text == "mean of labels"
@@ -74,6 +82,7 @@ def test_value_probes_of_trained_models(study: Study, tmp_path: Path) -> None:
     assert "train-mtl-pos-ner-s1" in first[4].source
     assert "seeds 1, 2" in first[4].source
     assert {figure.name for figure in findings.figures} >= {"layers_pos", "changes_pos", "layers_ner"}
+    assert "labels that mean nothing, asked of the heads of stl." in table.caption
     con = next(table for table in findings.tables if table.name == "labels_con")
     assert "stl" not in con.columns  # no model learns it: the pre-trained encoder and the controls remain
     assert ("mtl-pos-ner", 2, "pos") in read_hits(out)
@@ -83,7 +92,7 @@ def test_attention_probes_of_models_that_learn_something_else(study: Study, tmp_
     facts, out = _probe(attention_probe, study, tmp_path, dep="dep", srl="srl")
     findings = Findings.read(out)
     table = next(table for table in findings.tables if table.name == "labels_dep")
-    assert table.columns == ("label", "items", "pre-trained", "random encoder", "shuffled labels")
+    assert table.columns == ("label", "items", "pre-trained", "random encoder", "shuffled labels (pre-trained)")
     assert facts["labels"]["dep"] >= 3
     assert len(findings.summary) == 2
     assert all(row[1].value >= 20 for row in table.rows[1:])  # type: ignore[operator]
@@ -93,6 +102,18 @@ def test_labels_without_enough_items_leave_a_sentence(study: Study, tmp_path: Pa
     facts, out = _probe(attention_probe, study, tmp_path, srl="srl", min_count=100_000)
     assert facts["labels"] == {"srl": 0}
     assert Findings.read(out).summary == ("srl: no label has enough items to be probed.",)
+
+
+def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    captions = []
+    for number, rows in enumerate((24, 2)):
+        monkeypatch.setattr("mtlspec.analyses._probe_tables.ROWS", rows)
+        facts, out = _probe(attended_value_probe, study, tmp_path / str(number), pos="pos", min_count=10)
+        (caption,) = (figure.caption for figure in Findings.read(out).figures if figure.name == "changes_pos")
+        captions.append(caption)
+    assert 2 < facts["labels"]["pos"] <= 24
+    assert captions[0].endswith("blue: higher.")
+    assert captions[1].endswith(f" The 2 most frequent of {facts['labels']['pos']} labels; the table has all.")
 
 
 def test_the_same_bytes_every_time(study: Study, tmp_path: Path) -> None:
