@@ -23,14 +23,14 @@ from mtlspec.analyses._variants import Variant, variants
 
 TOP = 5
 DISTINCT = 4  # values that a map needs: with fewer, ranks tell hardly more than which heads are switched off
-_ONE = "in the one seed there is, so agreement of seeds cannot be judged,"
+_ONE = "; whether seeds agree cannot be judged from one"
 _WORDS = {  # verdict -> its sentence
     "stable": "seeds and methods agree on which heads matter (rank correlation at least {0:g})",
     "seeds agree": "seeds agree on which heads matter (rank correlation at least {0:g}); methods cannot be compared",
     "seed noise": "which heads matter changes with the seed (rank correlation below {0:g})",
     "methods disagree": "seeds agree, but methods do not (rank correlation below {0:g})",
-    "one seed, methods agree": f"{_ONE} methods agree (rank correlation at least {{0:g}})",
-    "one seed, methods disagree": f"{_ONE} methods disagree (rank correlation below {{0:g}})",
+    "one seed, methods agree": f"methods agree on which heads matter (rank correlation at least {{0:g}}){_ONE}",
+    "one seed, methods disagree": f"methods disagree on which heads matter (rank correlation below {{0:g}}){_ONE}",
     "one seed": "there is one seed only and methods cannot be compared, so nothing can be said about agreement",
     "all equal": "all heads of a run have the same value, so there is no order that seeds could agree on",
 }

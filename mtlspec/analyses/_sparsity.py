@@ -158,11 +158,8 @@ def _task_sentence(own: Sequence[Point], baseline: str) -> str:
     compared = [(point, point.change) for point in own if point.change is not None]
     if not compared:
         low, high = (f"{choice(float(np.mean(point.kept)) for point in own):.0f}" for choice in (min, max))
-        return (
-            f"models keep {high} % of the heads"
-            if low == high
-            else f"models keep from {low} % to {high} % of the heads"
-        )
+        who = own[0].variant.label + " keeps" if len(own) == 1 else "models keep"
+        return f"{who} {high} % of the heads" if low == high else f"{who} from {low} % to {high} % of the heads"
     whole = max(point.whole or 0.0 for point, _ in compared)
     if whole <= MARGIN:
         return f"{baseline} itself scores {whole:.1f}, so there is nothing that fewer heads could cost"

@@ -145,7 +145,7 @@ def summary(gated: Sequence[Gated], agreements: Sequence[Agreement], null: Chanc
     if len(kept) == 1:
         sentences = [f"{most[1]} keeps {most[0]:.0f} % of its heads."]
     elif f"{least[0]:.0f}" == f"{most[0]:.0f}":
-        sentences = [f"All {len(kept)} models keep {most[0]:.0f} % of their heads."]
+        sentences = [f"Each of {len(kept)} models keeps {most[0]:.0f} % of its heads."]
     else:
         sentences = [f"Of their heads, models keep from {least[0]:.0f} % ({least[1]}) to {most[0]:.0f} % ({most[1]})."]
     if len(gated[0].variant.runs) < 2:

@@ -142,7 +142,10 @@ def test_one_seed_is_never_said_to_agree_with_others(tmp_path: Path) -> None:
     facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
     assert facts["verdicts"] == {"one seed": 1, "one seed, methods disagree": 1}
     (first_sentence, second) = Findings.read(tmp_path / "out").summary
-    assert "agreement of seeds cannot be judged, methods disagree (rank correlation below 0.5)" in first_sentence
+    assert first_sentence == (
+        "In 1 of 2 models and tasks methods disagree on which heads matter (rank correlation below 0.5); whether seeds "
+        "agree cannot be judged from one."
+    )
     assert "one seed only and methods cannot be compared" in second
 
 

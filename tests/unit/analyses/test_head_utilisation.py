@@ -108,7 +108,7 @@ def test_each_measure_of_agreement_speaks_for_itself() -> None:
         Agreement(nan, nan, nan, nan, nan, nan),
     ]
     assert summary(gated, found, Chance(100, 0.05, 1)) == (
-        "All 3 models keep 100 % of their heads.",
+        "Each of 3 models keeps 100 % of its heads.",
         "Runs keep the same heads (overlap) beyond what shuffled heads give in none of 3 models (not defined in 1).",
         "Runs predict how much another run uses a head (adjusted R²) beyond what shuffled heads give in 1 of 3 models "
         "(not defined in 1): a: pos.",

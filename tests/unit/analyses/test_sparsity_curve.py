@@ -79,7 +79,7 @@ def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: P
 def test_equal_shares_are_told_once(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
     run(Options(type="sparsity_curve"), rows[1:2], inputs, tmp_path, _silent)
-    assert Findings.read(tmp_path).summary[0] == "pos: models keep 75 % of the heads."
+    assert Findings.read(tmp_path).summary[0] == "pos: dp: pos [lambda 0.1] keeps 75 % of the heads."
 
 
 def _curve(*pairs: tuple[tuple[float, ...], tuple[float, ...]]) -> Curve:
