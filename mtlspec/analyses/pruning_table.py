@@ -18,7 +18,7 @@ class Options(AnalysisOptions):
     measures: ClassVar[bool] = True
     baseline: str = Field(
         default="stl",
-        description="The model group without gates whose single-task models the others are compared with.",
+        description="The model group, usually without gates, whose single-task models the others are compared with.",
     )
     rounds: Annotated[int, Field(ge=1)] = Field(
         default=5, description="Timed rounds; each runs the whole, the masked and the pruned model in turn."
