@@ -21,4 +21,7 @@ def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> N
         return
     text = done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
     last = text.splitlines()[-1] if text else "nothing to publish"
-    note(last if done.returncode == 0 else f"not published: {last}; `mtlspec publish {spec}` tries again")
+    if done.returncode != 0:
+        again = "" if "mtlspec publish" in last else f"; `mtlspec publish {spec}` tries again"
+        last = f"not published: {last.removeprefix('warning: ')}{again}"
+    note(last)
