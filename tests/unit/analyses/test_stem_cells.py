@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mtlspec.analyses._gates import Gated
 from mtlspec.analyses._probe_hits import Tally, write_hits
-from mtlspec.analyses._stem_cells import Claim, claims, common_heads, interval, probe_changes, verdict
+from mtlspec.analyses._stem_cells import Claim, claims, common_heads, interval, most_in_common, probe_changes, verdict
 from mtlspec.analyses._stem_tables import changes_table, summary
 from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.errors import StageError
@@ -55,6 +58,31 @@ def test_tasks_that_keep_everything_prove_nothing() -> None:
     common = common_heads([_gated(task, all_heads, 1) for task in TASKS], least=3, draws=100, seed=1)
     assert common.stem.all()
     assert claims(common, [], 0.05)[0].shown == "open"
+
+
+def test_tasks_that_close_the_same_few_heads_contradict_nothing() -> None:
+    """With few heads closed, agreement makes fewer stem cells, not more, and no agreement could make enough."""
+    kept = [(layer, head) for layer in range(LAYERS) for head in range(HEADS) if (layer, head) not in STEM]
+    gated = []
+    for task in TASKS:
+        gates = np.zeros((1, LAYERS, HEADS))
+        gates[(0, *np.array(kept).T)] = 1.0
+        gated.append(Gated(Variant("dp", (task,), (), (Seeded(1, f"e-{task}", f"t-{task}"),)), gates, gates))
+    common = common_heads(gated, least=3, draws=500, seed=1)
+    assert common.p_fewer < 0.05
+    claim = claims(common, [], 0.05)[0]
+    assert claim.shown == "open"
+    assert "no test: so many heads are kept" in claim.test
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=3), st.integers(1, 3))
+def test_the_most_in_common_is_that_of_the_best_choice_of_heads(kept: list[int], least: int) -> None:
+    heads = 3
+    choices = [list(combinations(range(heads), own)) for own in kept]
+    best = max(
+        sum(sum(head in own for own in chosen) >= least for head in range(heads)) for chosen in product(*choices)
+    )
+    assert most_in_common(kept, heads, least) == best
 
 
 def test_too_few_tasks_are_refused() -> None:
