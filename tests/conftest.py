@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import toy
+
+# A shell starts background jobs deaf to Ctrl-C, and what they start inherits it; our tests send it to what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A run of the suite is reproducible like everything else: the same examples every time, however slow the machine is.
 # `make explore` draws new ones.
