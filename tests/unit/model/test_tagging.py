@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +12,7 @@ import torch
 
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared
+from mtlspec.data.readers import conllu
 from mtlspec.data.sentence import Sentence
 from mtlspec.kinds import options_class
 from mtlspec.metrics.schemes import first_violation
@@ -134,3 +137,21 @@ def test_both_decoders_learn_fifty_sentences_by_heart(name: str, tmp_path: Path)
     prepared = toy.write_prepared(tmp_path / "data", encoder, {"train": fifty, "dev": fifty, "test": fifty})
     params = toy.train_params([name], dropout=0.0, epochs=30, patience=1.0, batch={"sentences": 10, "tokens": 400})
     assert toy.run_train(tmp_path, encoder, prepared, params).scores["dev/mean"] >= 99
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+@pytest.mark.parametrize("decoder", ["linear", "crf"])
+def test_both_decoders_learn_fifty_real_sentences_by_heart(decoder: str, tmp_path: Path) -> None:
+    path = Path(os.environ["MTLSPEC_DATA"]) / "ewt5" / "small" / "ewt5-small.train.conllu"
+    read = conllu.read(conllu.Options(type="conllu"), path)
+    fifty = list(itertools.islice((s for s in read if 5 <= len(s.words) <= 30), 50))
+    encoder = toy.write_encoder(tmp_path / "encoder", 128, 4, 8, dropout=0.0, known=fifty)
+    kept = [Sentence(s.id, s.words, {"upos": s.layers["upos"]}) for s in fifty]
+    prepared = toy.write_prepared(tmp_path / "data", encoder, {"train": kept, "dev": kept, "test": kept})
+    rates = {"encoder": 5e-4, "decoder": 2e-3}
+    params = toy.train_params(
+        [], dropout=0.0, epochs=40, patience=1.0, batch={"sentences": 10, "tokens": 800}, lr=rates
+    )
+    params["tasks"] = {"pos": {"type": "tagging", "layer": "upos", "decoder": decoder}}
+    assert toy.run_train(tmp_path, encoder, prepared, params).scores["dev/pos/accuracy"] >= 99
