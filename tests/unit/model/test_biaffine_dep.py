@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from mtlspec.model.encoder.encoder import WordStates
 from mtlspec.model.task import build_task, rebuild_task
 from mtlspec.model.tasks.biaffine_dep import UNKNOWN, BiaffineDep
 from mtlspec.spec.families import TASKS, TaskOptions
-from tests import toy
+from tests import real_sentences, toy
 from tests.unit.structs.trees import all_trees, crosses, projective_trees
 
 SMALL = {"arc_size": 6, "rel_size": 5}
@@ -191,11 +190,8 @@ def test_it_learns_fifty_toy_sentences_by_heart(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.realdata
 def test_it_learns_fifty_real_sentences_by_heart(tmp_path: Path) -> None:
-    path = Path(os.environ["MTLSPEC_DATA"]) / "ewt5" / "small" / "ewt5-small.train.conllu"
-    read = conllu.read(conllu.Options(type="conllu"), path)
-    fifty = list(itertools.islice((s for s in read if 5 <= len(s.words) <= 30), 50))
-    encoder = toy.write_encoder(tmp_path / "encoder", 128, 4, 8, dropout=0.0, known=fifty)
-    kept = [Sentence(s.id, s.words, {"dep": s.layers["dep"]}) for s in fifty]
+    kept = real_sentences.fifty("dep")
+    encoder = toy.write_encoder(tmp_path / "encoder", 128, 4, 8, dropout=0.0, known=kept)
     prepared = toy.write_prepared(tmp_path / "data", encoder, {"train": kept, "dev": kept, "test": kept})
     rates = {"encoder": 5e-4, "decoder": 2e-3}
     params = toy.train_params(

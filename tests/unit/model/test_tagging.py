@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +10,6 @@ import torch
 
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared
-from mtlspec.data.readers import conllu
 from mtlspec.data.sentence import Sentence
 from mtlspec.kinds import options_class
 from mtlspec.metrics.schemes import first_violation
@@ -21,7 +18,7 @@ from mtlspec.model.taggers._tagger import UNKNOWN
 from mtlspec.model.task import build_task, rebuild_task
 from mtlspec.model.tasks.tagging import Tagging
 from mtlspec.spec.families import TASKS, TaskOptions
-from tests import toy
+from tests import real_sentences, toy
 
 
 def tagging(layer: str, labels: dict[str, int], width: int = 8, **values: Any) -> Tagging:
@@ -143,11 +140,8 @@ def test_both_decoders_learn_fifty_sentences_by_heart(name: str, tmp_path: Path)
 @pytest.mark.realdata
 @pytest.mark.parametrize("decoder", ["linear", "crf"])
 def test_both_decoders_learn_fifty_real_sentences_by_heart(decoder: str, tmp_path: Path) -> None:
-    path = Path(os.environ["MTLSPEC_DATA"]) / "ewt5" / "small" / "ewt5-small.train.conllu"
-    read = conllu.read(conllu.Options(type="conllu"), path)
-    fifty = list(itertools.islice((s for s in read if 5 <= len(s.words) <= 30), 50))
-    encoder = toy.write_encoder(tmp_path / "encoder", 128, 4, 8, dropout=0.0, known=fifty)
-    kept = [Sentence(s.id, s.words, {"upos": s.layers["upos"]}) for s in fifty]
+    kept = real_sentences.fifty("upos")
+    encoder = toy.write_encoder(tmp_path / "encoder", 128, 4, 8, dropout=0.0, known=kept)
     prepared = toy.write_prepared(tmp_path / "data", encoder, {"train": kept, "dev": kept, "test": kept})
     rates = {"encoder": 5e-4, "decoder": 2e-3}
     params = toy.train_params(
