@@ -14,7 +14,16 @@ from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_text_if_changed
 from mtlspec.plan.build import build_plan
 from mtlspec.plan.code import PACKAGE
-from mtlspec.plan.dvc import PLAN_STAGE, pipeline_text, plan_stage_file, root_text, stage_file
+from mtlspec.plan.dvc import (
+    PLAN_STAGE,
+    is_outside,
+    pipeline_text,
+    plan_stage_file,
+    read_stage_file,
+    results_file,
+    results_text,
+    stage_file,
+)
 from mtlspec.plan.types import Plan
 from mtlspec.spec.load import LoadedSpec, load_spec
 
@@ -35,7 +44,7 @@ class Materialised:
         for path, text in {**self.fixed, **self.derived}.items():
             write_text_if_changed(self.project.inside(path), text)
         self._remove_leftovers()
-        write_root(self.project)
+        write_results_files(self.project)
 
     def _remove_leftovers(self) -> None:
         names = {stage.name for stage in self.plan.stages}
@@ -90,12 +99,26 @@ def plan_again(project: Project, places: RunPlaces) -> None:
         write_text_if_changed(path, text)
 
 
-def write_root(project: Project) -> None:
-    """The root pipeline names every spec that has stages."""
-    runs = project.root / "registry" / "runs"
-    names = [path.parent.name for path in runs.glob("*/dvc.yaml")]
+def write_results_files(project: Project) -> None:
+    """The pipelines that name every spec with stages: those that a clone can compute, and those on outside data."""
     lock_file = project.relative(project.lock_file) if project.lock_file.is_file() else None
-    write_text_if_changed(project.root / "dvc.yaml", root_text(names, lock_file))
+    runs = [path.parent for path in (project.root / "registry" / "runs").glob("*/dvc.yaml")]
+    for outside in (False, True):
+        names = [run.name for run in runs if _reads_outside_data(run) == outside]
+        path = project.root / results_file(outside)
+        if names or not outside:
+            write_text_if_changed(path, results_text(names, lock_file, outside))
+        else:
+            for leftover in (path, path.with_suffix(".lock")):
+                leftover.unlink(missing_ok=True)
+
+
+def _reads_outside_data(run: Path) -> bool:
+    try:
+        cards = [read_stage_file(json.loads(path.read_bytes()))[1]["card"] for path in run.glob("stages/data-*.json")]
+        return any(is_outside(card["root"]) for card in cards)
+    except (ValueError, KeyError, TypeError):  # broken stages of another spec: said when that spec is run
+        return False
 
 
 def _from_run(project: Project, path: Path) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 from mtlspec.errors import IntegrityError, SetupError, StageError
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project, RunPlaces
+from mtlspec.plan.dvc import results_file
 
 _FLUSH_INTERVAL = 10.0  # seconds between two writes of dvc.lock, at least
 _FLUSH_SHARE = 0.02  # of the time, at most: a lock of hundreds of stages takes seconds to write
@@ -56,9 +57,11 @@ class Recorder:
         self._order = order
         self._repo = Repo(str(project.root))
         self._stages: dict[str, Any] = {}
-        for path in (places.base / "dvc.yaml", project.root / "dvc.yaml"):
-            for stage in self._repo.stage.load_all(os.path.relpath(path)):
-                self._stages[stage.name] = stage
+        results = (project.root / results_file(outside) for outside in (False, True))
+        for path in (places.base / "dvc.yaml", *results):
+            if path.is_file():
+                for stage in self._repo.stage.load_all(os.path.relpath(path)):
+                    self._stages[stage.name] = stage
         self._started: dict[str, dict[str, str]] = {}
         self._unwritten: list[Any] = []
         self._next_flush = time.monotonic() + _FLUSH_INTERVAL
@@ -136,7 +139,7 @@ class Recorder:
     def _write_lock(self, stages: Sequence[Any]) -> None:
         """As DVC's own `dump_stages`, which parses the old file with its comments and so takes three times as long.
 
-        The run's own lock is kept in the plan's order, without stages that left the plan.
+        Stages that left their pipeline leave its lock; the run's own lock is kept in the plan's order.
         """
         from dvc.stage.serialize import to_lockfile
         from dvc.utils.serialize import dump_yaml, load_yaml
@@ -147,7 +150,11 @@ class Recorder:
         for stage in stages:
             entries.update(to_lockfile(stage))
         if lock.parent == self._places.base:
-            content["stages"] = {name: entries[name] for name in self._order if name in entries}
+            names = [name for name in self._order if name in entries]
+        else:
+            known = {stage.name for stage in self._stages.values() if stage.dvcfile.path == stages[0].dvcfile.path}
+            names = [name for name in entries if name in known]
+        content["stages"] = {name: entries[name] for name in names}
         dump_yaml(str(lock), content)
         self._repo.scm_context.track_file(os.path.relpath(lock))
 

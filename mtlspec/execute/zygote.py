@@ -103,7 +103,7 @@ def _serve(channel: socket.socket) -> None:
             if key.fileobj is channel:
                 data = channel.recv(1 << 16)
                 if not data:
-                    os.killpg(0, signal.SIGKILL)
+                    return
                 buffer += data
                 *lines, rest = bytes(buffer).split(b"\n")
                 buffer = bytearray(rest)
@@ -176,4 +176,6 @@ if __name__ == "__main__":
     handle, driver = int(sys.argv[1]), int(sys.argv[2])
     die_with_parent(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _serve(socket.socket(fileno=handle))
+    with suppress(ConnectionError):  # a driver that hangs up with a reply unread
+        _serve(socket.socket(fileno=handle))
+    os.killpg(0, signal.SIGKILL)  # and with it every stage that still runs

@@ -9,6 +9,7 @@ from typing import Any
 from mtlspec.io.digest import digest_value
 from mtlspec.kinds import Frozen
 from mtlspec.plan.code import code_unit, kinds_in, unit_name
+from mtlspec.plan.dvc import is_outside, results_target
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.expand import ModelVariant, expand
@@ -212,6 +213,7 @@ def _add_report(
     inputs.update({stage: stage for stage in analyses.values()})
     # Parameters are stored with sorted keys; readers want the spec's order.
     params = {**_resolved(loaded), "models": models, "analyses": analyses, "analysis_order": list(analyses)}
+    params["dvc_target"] = results_target(loaded.spec.name, is_outside(loaded.data.root))
     if loaded.spec.compare_to is not None:
         published = _dump(load_pack(loaded.spec.compare_to))
         order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}

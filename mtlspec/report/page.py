@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,12 +140,22 @@ def environment_facts(environment: Mapping[str, Any], prefix: str = "") -> list[
 def commands(content: Content) -> list[tuple[str, str]]:
     name = str(content.spec["name"])
     return [
+        *_preparations(content),
         (f"mtlspec run specs/{name}.yaml", "runs what is not there yet"),
         (f"mtlspec verify {name}", "hashes every byte again"),
         (f"mtlspec verify {name} --rerun --sample 3", "computes three stages again and compares the bits"),
-        (f"dvc repro results@{name}", "the same through plain DVC"),
+        (f"dvc repro {content.dvc_target}", "the same through plain DVC"),
         (f"mtlspec registry show {name}", "the record: digests of spec, data, code, environment and artifacts"),
     ]
+
+
+def _preparations(content: Content) -> Iterator[tuple[str, str]]:
+    """What a clone does not have."""
+    root = str(content.data["root"] or "")
+    if variable := re.match(r"\$\{?(\w+)", root):
+        yield f"export {variable[1]}=<folder>", f"where the data are: their root is {root}"
+    if install := content.encoder["source"].get("install"):
+        yield str(install), "installs the encoder's weights"
 
 
 def _inline(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -83,3 +84,17 @@ def test_kill_9_of_the_driver_takes_the_server_and_its_workers_along(project: Pa
     driver.wait()
     driver.stdout.close()
     _wait_until_dead(pids)
+
+
+@pytest.mark.xdist_group("zygote")
+def test_a_driver_that_hangs_up_with_a_reply_unread_sees_no_traceback(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    zygote = Zygote.start(project)
+    base = project / "registry" / "runs" / "x"
+    zygote.submit("first", "data", [str(base), "nothing", "", ""], project / "log")
+    assert select.select([zygote.channel], [], [], 60)[0]
+    zygote.channel.close()
+    _wait_until_dead([zygote.process.pid])
+    assert zygote.process.wait() == -signal.SIGKILL
+    assert capfd.readouterr().err == ""

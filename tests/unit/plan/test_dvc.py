@@ -1,0 +1,89 @@
+"""Which pipeline names a spec's results: the root's, or that of specs on data from outside the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mtlspec.execute.materialise import materialise, write_results_files
+from mtlspec.io.project import Project
+from mtlspec.plan.dvc import is_outside, results_target
+from tests.e2e.study import ENCODER_CARD, SPEC
+
+ROOT = Path(__file__).parents[3]
+FILES = "files: [{reader: conll2012, paths: {train: a, dev: b, test: c}, layers: {xpos: pos, ner: ner}}]"
+
+
+@pytest.mark.parametrize(
+    ("root", "outside"),
+    [
+        (None, False),
+        ("data/ewt", False),
+        ("./data", False),
+        ("$MTLSPEC_DATA/ewt5", True),
+        ("${MTLSPEC_DATA}", True),
+        ("/data/ewt", True),
+        ("../data", True),
+        ("data/../../elsewhere", True),
+    ],
+)
+def test_data_are_outside_if_their_root_leaves_the_project(root: str | None, outside: bool) -> None:
+    assert is_outside(root) == outside
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    for folder in ("specs", "registry/data", "registry/encoders"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "requirements.lock").write_text("torch==2.13.0\n")
+    (tmp_path / "registry/encoders/micro.yaml").write_text(ENCODER_CARD)
+    for name, root in (("here", "data"), ("there", "$SOMEWHERE/data")):
+        card = f"card: data\nname: {name}\nlicence: none\nsource: none\nroot: {root}\n{FILES}\n"
+        (tmp_path / f"registry/data/{name}.yaml").write_text(card)
+        spec = SPEC.replace("name: small", f"name: on_{name}").replace("data: mini", f"data: {name}")
+        (tmp_path / f"specs/on_{name}.yaml").write_text(spec)
+    return Project(tmp_path)
+
+
+def _stages(path: Path) -> dict[str, list[str]]:
+    return {name: stage["foreach"] for name, stage in yaml.safe_load(path.read_text())["stages"].items()}
+
+
+def test_each_spec_is_named_once_and_what_a_clone_cannot_compute_stands_apart(project: Project) -> None:
+    for name in ("on_there", "on_here"):
+        materialise(project, project.root / f"specs/{name}.yaml").write()
+    assert _stages(project.root / "dvc.yaml") == {"results": ["on_here"]}
+    assert _stages(project.root / "registry/dvc.yaml") == {"results": ["on_there"]}
+    (apart,) = yaml.safe_load((project.root / "registry/dvc.yaml").read_text())["stages"].values()
+    assert apart["do"]["deps"] == [
+        "runs/${item}/artifacts/report",
+        "runs/${item}/plan.json",
+        "runs/${item}/records",
+        "../requirements.lock",
+    ]
+    report = materialise(project, project.root / "specs/on_there.yaml").plan.stage("report")
+    assert report.params["dvc_target"] == results_target("on_there", True) == "registry/dvc.yaml:results@on_there"
+
+
+def test_a_spec_that_brings_its_data_into_the_project_moves(project: Project) -> None:
+    materialise(project, project.root / "specs/on_there.yaml").write()
+    assert yaml.safe_load((project.root / "dvc.yaml").read_text()) == {"stages": {}}
+    (project.root / "registry/dvc.lock").write_text("schema: '2.0'\n")
+    materialise(project, project.root / "specs/on_there.yaml", ["data.root=data"]).write()
+    assert _stages(project.root / "dvc.yaml") == {"results": ["on_there"]}
+    assert not list((project.root / "registry").glob("dvc.*"))
+
+
+def test_broken_stages_of_another_spec_are_that_specs_problem(project: Project) -> None:
+    for name in ("on_there", "on_here"):
+        materialise(project, project.root / f"specs/{name}.yaml").write()
+    (project.root / "registry/runs/on_there/stages/data-there.json").write_text("{")
+    write_results_files(project)
+    assert _stages(project.root / "dvc.yaml") == {"results": ["on_here", "on_there"]}
+
+
+def test_the_shipped_root_pipeline_needs_nothing_that_a_clone_lacks() -> None:
+    assert _stages(ROOT / "dvc.yaml") == {"results": ["stem_cell"]}
+    assert _stages(ROOT / "registry/dvc.yaml") == {"results": ["ewt5_minilm"]}
