@@ -83,8 +83,10 @@ class Study:
     def mtlspec(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
         return self._run([sys.executable, "-m", "mtlspec", *arguments], check, environment)
 
-    def tool(self, name: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return self._run([shutil.which(name, path=self.environment["PATH"]) or name, *arguments], check, {})
+    def tool(
+        self, name: str, *arguments: str, check: bool = True, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        return self._run([shutil.which(name, path=self.environment["PATH"]) or name, *arguments], check, environment)
 
     def _run(self, command: list[str], check: bool, extra: dict[str, str]) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(

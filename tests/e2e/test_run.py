@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.study import SPEC, Study
+from tests.e2e.study import DATA_CARD, SPEC, Study
 
 pytestmark = pytest.mark.xdist_group("e2e")
 REPORTING = {"analyse-scores", "report"}
@@ -108,6 +109,30 @@ def test_two_specs_share_what_is_the_same(study: Study) -> None:
     assert outcomes["train-stl-pos-s1"] == "restored"
     assert "results@other" in study.tool("dvc", "stage", "list", "--name-only").stdout
     assert "up to date" in study.tool("dvc", "status").stdout
+
+
+def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tmp_path: Path) -> None:
+    corpora = str(tmp_path)
+    shutil.copytree(study.run / "artifacts" / "data-mini", tmp_path / "mini")
+    card = re.sub("generator: .*", "root: $CORPORA/mini", DATA_CARD).replace("name: mini", "name: afar")
+    (study.root / "registry" / "data" / "afar.yaml").write_text(card)
+    spec = (
+        SPEC.replace("name: small", "name: far")
+        .replace("data: mini", "data: afar")
+        .replace("tasks: each", "tasks: [pos]")
+    )
+    (study.root / "specs" / "far.yaml").write_text(re.sub("  mtl: .*\n", "", spec).replace(", mtl]", "]"))
+    study.mtlspec("data", "lock", "afar", CORPORA=corpora)
+    study.mtlspec("run", "far", "--no-publish", CORPORA=corpora)
+    study.tool("dvc", "repro", "--force", "--single-item", "registry/dvc.yaml:results@far", CORPORA=corpora)
+    assert "up to date" in study.tool("dvc", "status").stdout
+
+    shutil.rmtree(study.root / "registry" / "runs" / "far" / "artifacts")
+    shutil.rmtree(study.root / ".dvc" / "cache")
+    at_the_root = study.tool("dvc", "repro").stdout
+    assert "results@small" in at_the_root and "far" not in at_the_root
+    failed = study.tool("dvc", "repro", "registry/dvc.yaml", check=False)
+    assert failed.returncode != 0 and "CORPORA is not set; set CORPORA to the folder of the data" in failed.stderr
 
 
 def test_a_failing_stage_is_one_line_and_nothing_is_kept(study: Study) -> None:
