@@ -163,7 +163,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
     params = {**resolved, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]}
-    params["dvc_target"] = f"results@{name}"
+    params["reproduce"] = {"run": f"mtlspec run specs/{name}.yaml", "dvc": f"dvc repro results@{name}"}
     if compare_to is not None:
         published = load_pack(compare_to).model_dump(mode="json")
         order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}

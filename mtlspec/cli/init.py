@@ -33,6 +33,8 @@ def command(
     In an empty folder this also makes a project: the cards of the embedded corpus and its encoder in registry/, and
     what DVC needs. Nothing is ever overwritten.
     """
+    import os
+
     from mtlspec.cli import console
     from mtlspec.io.write import write_text
 
@@ -53,7 +55,7 @@ def command(
         raise SetupError("E680", "the file exists and is not overwritten", existing[0], "choose another name")
     for path, text in texts.items():
         write_text(path, text)
-        console.say(f"wrote {path.relative_to(root)}")
+        console.say(f"wrote {os.path.relpath(path)}")
     console.say(f"next: mtlspec check {name}, then mtlspec run {name}")
 
 

@@ -68,6 +68,7 @@ def command(
     from mtlspec.execute.estimate import megabytes, seconds
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.staleness import statuses
+    from mtlspec.execute.turn import run_alone
     from mtlspec.io.project import Project
 
     project = Project.find()
@@ -80,7 +81,8 @@ def command(
         workers=max((os.cpu_count() or 1) // planned.loaded.spec.run.threads, 1),
     )
     if write:
-        planned.write()
+        with run_alone(project, planned.plan.spec):
+            planned.write()
     if json_:
         console.say_json(_as_json(forecast))
         return

@@ -28,6 +28,7 @@ class RunDisplay:
         self._workers = workers
         self._began: dict[str, float] = {}
         self._counts: Counter[str] = Counter()
+        self._waited: set[str] = set()
         self._bars: dict[str, TaskID] = {}
         self._live: Progress | None = None
         self._overall: TaskID | None = None
@@ -65,6 +66,11 @@ class RunDisplay:
             self._live.update(self._overall, advance=1, what=f"{self.summary()}{self._left()}")
         if outcome != "cached":
             console.messages().print(f"{_WORDS[outcome]:>8}  {stage}{took}", style=_STYLES[outcome], soft_wrap=True)
+
+    def waiting(self, what: str) -> None:
+        if what not in self._waited:
+            self._waited.add(what)
+            console.note(f"waiting for {what} to finish")
 
     def _left(self) -> str:
         """Nothing is said as long as a stage is waiting of whose like none has run here."""

@@ -35,7 +35,7 @@ def command(
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
-    names = [run_name(spec) for spec in specs] if specs else waiting(project)
+    names = [run_name(spec, project) for spec in specs] if specs else waiting(project)
     reports = [publish(project, name, quick=quick) for name in names]
     if json_:
         console.say_json([asdict(report) for report in reports])

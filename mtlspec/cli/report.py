@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -30,15 +29,16 @@ def command(
     import os
 
     from mtlspec.cli import console
+    from mtlspec.cli.specs import run_name
     from mtlspec.io.project import Project
     from mtlspec.report.viewing import write_viewing_copy
 
     project = Project.find()
-    name = Path(spec).stem if spec.endswith((".yaml", ".yml")) else spec
+    name = run_name(spec, project)
     folder = project.run(name).artifact("report")
     if not (folder / "report.html").is_file():
         raise SetupError(
-            "E622", f"'{name}' has no report yet", folder / "report.html", f"`mtlspec run {name}` makes it"
+            "E622", f"'{name}' has no report yet", folder / "report.html", f"`mtlspec run {spec}` makes it"
         )
     page = write_viewing_copy(project.run(name))
     if format_ == "md":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
-from mtlspec.errors import SpecError, did_you_mean
+from mtlspec.errors import MtlspecError, SpecError, did_you_mean
 from mtlspec.io.project import Project
+from mtlspec.spec.sources import Sources
 
 
 def find_spec(name: str, project: Project) -> Path:
@@ -18,9 +20,15 @@ def find_spec(name: str, project: Project) -> Path:
     raise SpecError("E190", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))
 
 
-def run_name(name: str) -> str:
-    """The run that a spec's file or name stands for."""
-    return Path(name).stem if name.endswith((".yaml", ".yml")) else name
+def run_name(name: str, project: Project) -> str:
+    """The run that a spec's file, or the name of one in specs/, stands for: the spec says what it is called."""
+    is_file = name.endswith((".yaml", ".yml"))
+    if is_file or not project.run(name).base.is_dir():
+        with suppress(MtlspecError):
+            said = Sources(project).spec(find_spec(name, project), ()).get("name")
+            if said is not None and isinstance(said.value, str):
+                return said.value
+    return Path(name).stem if is_file else name
 
 
 def _is_file(path: Path) -> bool:

@@ -19,6 +19,7 @@ def command(
 
     from mtlspec.errors import StageError
     from mtlspec.execute.lifeline import die_with_parent
+    from mtlspec.execute.turn import run_alone
     from mtlspec.io.project import Project
     from mtlspec.plan.dvc import PLAN_STAGE, RESULTS_STAGE
 
@@ -32,16 +33,17 @@ def command(
             places.base,
             "name the spec with --spec, or run `mtlspec plan --write`",
         )
-    if name == PLAN_STAGE:
-        from mtlspec.execute.materialise import plan_again
+    with run_alone(project, places.spec_name):
+        if name == PLAN_STAGE:
+            from mtlspec.execute.materialise import plan_again
 
-        plan_again(project, places)
-    elif name == RESULTS_STAGE:
-        from mtlspec.execute.results import write_results
+            plan_again(project, places)
+        elif name == RESULTS_STAGE:
+            from mtlspec.execute.results import write_results
 
-        write_results(project, places)
-    else:
-        from mtlspec.execute.job import run_job
+            write_results(project, places)
+        else:
+            from mtlspec.execute.job import run_job
 
-        return run_job([str(places.base), name, "", ""])
+            return run_job([str(places.base), name, "", ""])
     return 0

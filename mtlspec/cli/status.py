@@ -16,15 +16,14 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
 
     from mtlspec.cli import console
     from mtlspec.errors import MtlspecError
-    from mtlspec.execute.materialise import materialise
+    from mtlspec.execute.materialise import materialise, materialised_runs
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
     from mtlspec.plan.dvc import PLAN_STAGE
 
     project = Project.find()
     rows = []
-    for pipeline in sorted((project.root / "registry" / "runs").glob("*/dvc.yaml")):
-        places = project.run(pipeline.parent.name)
+    for places in materialised_runs(project):
         told = json.loads(places.params(PLAN_STAGE).read_bytes())
         row = {"spec": places.spec_name, "file": told["spec"], "overrides": told["overrides"]}
         try:

@@ -53,7 +53,7 @@ def _fragment(project: Project, spec: str | None) -> str:
 
     if spec is None:
         return "#/experiments"
-    name = run_name(spec)
+    name = run_name(spec, project)
     found = experiment_id(project, name)
     if found is None:
         raise SetupError("E624", f"'{name}' has not been published", None, f"`mtlspec publish {name}`")

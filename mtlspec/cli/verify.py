@@ -33,7 +33,7 @@ def command(
     from mtlspec.track.registry import find_record
 
     project = Project.find()
-    name = run_name(spec)
+    name = run_name(spec, project)
     find_record(project, name)
     places = project.run(name)
     findings = []
@@ -57,5 +57,7 @@ def command(
         console.say_json({"spec": name, "holds": holds, "findings": rows})
     else:
         level = "re-executed" if rerun else "sealed"
-        console.say(f"{name}: {level}, everything holds" if holds else f"{name}: does not hold")
+        unproven = sum(finding.verdict == "unproven" for finding in findings)
+        proven = f"{unproven} unproven, everything else holds" if unproven else "everything holds"
+        console.say(f"{name}: {level}, {proven}" if holds else f"{name}: does not hold")
     return 0 if holds else 5

@@ -60,14 +60,14 @@ def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
 
 def _check_pin(card: DataCard, root: Path, path: str, card_file: Path) -> None:
     found, recorded = _digest(card, root, path), card.sha256.get(path)
-    command = f"`mtlspec data lock {card.name}`"
+    where, remedy = card_file.name, f"`mtlspec data lock {card.name}`"
+    if not card_file.is_file():
+        where, remedy = "the card in the spec", f"write `{path}: {found}` under its `sha256`"
     if recorded is None:
-        raise DataError(
-            "E264", f"{card_file.name} records no sha256 for this file, found {found}", root / path, command
-        )
+        raise DataError("E264", f"{where} records no sha256 for this file, found {found}", root / path, remedy)
     if recorded != found:
         message = f"the data file changed: recorded sha256 {recorded}, found {found}"
-        raise DataError("E265", message, root / path, f"if the change is meant: {command}")
+        raise DataError("E265", message, root / path, f"if the change is meant: {remedy}")
 
 
 def _digest(card: DataCard, root: Path, path: str) -> str:

@@ -26,7 +26,7 @@ def run_job(argv: list[str]) -> int:
         run_stage(project, places, name, _sender(name, progress_socket), Path(sources) if sources else None)
     except MtlspecError as error:
         sys.stderr.write(f"{error}\n")
-        return type(error).exit_code
+        return error.exit_code
     return 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtlspec.errors import StageError
+from mtlspec.execute.lockfile import lock_of
 from mtlspec.io.digest import pretty_json
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_text_if_changed
@@ -102,15 +103,21 @@ def plan_again(project: Project, places: RunPlaces) -> None:
 def write_results_files(project: Project) -> None:
     """The pipelines that name every spec with stages: those that a clone can compute, and those on outside data."""
     lock_file = project.relative(project.lock_file) if project.lock_file.is_file() else None
-    runs = [path.parent for path in (project.root / "registry" / "runs").glob("*/dvc.yaml")]
+    runs = materialised_runs(project)
     for outside in (False, True):
-        names = [run.name for run in runs if _reads_outside_data(run) == outside]
+        names = [run.spec_name for run in runs if _reads_outside_data(run.base) == outside]
         path = project.root / results_file(outside)
         if names or not outside:
             write_text_if_changed(path, results_text(names, lock_file, outside))
         else:
-            for leftover in (path, path.with_suffix(".lock")):
+            for leftover in (path, lock_of(path)):
                 leftover.unlink(missing_ok=True)
+
+
+def materialised_runs(project: Project) -> list[RunPlaces]:
+    """Every spec that has stages, by name."""
+    pipelines = (project.root / "registry" / "runs").glob("*/dvc.yaml")
+    return [project.run(path.parent.name) for path in sorted(pipelines)]
 
 
 def _reads_outside_data(run: Path) -> bool:

@@ -12,38 +12,55 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import IntegrityError, SetupError, StageError
+from mtlspec.execute.lockfile import lock_of, read_lock, write_lock
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project, RunPlaces
-from mtlspec.plan.dvc import results_file
+from mtlspec.plan.dvc import results_file, results_names
 
 _FLUSH_INTERVAL = 10.0  # seconds between two writes of dvc.lock, at least
+_PATIENCE = 600.0  # seconds to wait for another DVC command
 _FLUSH_SHARE = 0.02  # of the time, at most: a lock of hundreds of stages takes seconds to write
 
 
-def repair_metadata(project: Project) -> list[str]:
-    """Remove what a killed DVC leaves behind and then stumbles over; says what was removed."""
-    repaired = []
+def repair_metadata(project: Project, places: RunPlaces) -> list[str]:
+    """Remove what a killed DVC leaves behind and then stumbles over; says what was removed.
+
+    A lock file that is not whole is no loss: the run cache has what it said.
+    """
+    broken = [lock for lock in map(lock_of, _pipelines(project, places)) if read_lock(lock) is None]
     rwlock = project.root / ".dvc" / "tmp" / "rwlock"
     if rwlock.is_file():
         try:
             json.loads(rwlock.read_bytes())
         except ValueError:
-            rwlock.unlink()
-            repaired.append(project.relative(rwlock))
-    return repaired
+            broken.append(rwlock)
+    for path in broken:
+        path.unlink()
+    return [project.relative(path) for path in broken]
+
+
+def _pipelines(project: Project, places: RunPlaces) -> list[Path]:
+    """The run's own stages, and where its results may be."""
+    results = [project.root / results_file(outside) for outside in (False, True)]
+    return [path for path in (places.base / "dvc.yaml", *results) if path.is_file()]
 
 
 class Recorder:
     """One spec's stages as DVC sees them. All calls come from one thread."""
 
-    def __init__(self, project: Project, places: RunPlaces, order: Sequence[str]) -> None:
-        """`order` has the names of the run's stages: lock files must not depend on which stage finished first."""
+    def __init__(
+        self, project: Project, places: RunPlaces, order: Sequence[str], waiting: Callable[[str], None]
+    ) -> None:
+        """`order` has the names of the run's stages: lock files must not depend on which stage finished first.
+
+        `waiting` is told what the run waits for.
+        """
         os.environ.setdefault("DVC_SITE_CACHE_DIR", str(project.root / ".dvc" / "tmp" / "site"))
         os.environ.setdefault("DVC_NO_ANALYTICS", "1")
         from dvc.repo import Repo
@@ -55,13 +72,12 @@ class Recorder:
             )
         self._places = places
         self._order = order
+        self._waiting = waiting
         self._repo = Repo(str(project.root))
         self._stages: dict[str, Any] = {}
-        results = (project.root / results_file(outside) for outside in (False, True))
-        for path in (places.base / "dvc.yaml", *results):
-            if path.is_file():
-                for stage in self._repo.stage.load_all(os.path.relpath(path)):
-                    self._stages[stage.name] = stage
+        for path in _pipelines(project, places):
+            for stage in self._repo.stage.load_all(os.path.relpath(path)):
+                self._stages[stage.name] = stage
         self._started: dict[str, dict[str, str]] = {}
         self._unwritten: list[Any] = []
         self._next_flush = time.monotonic() + _FLUSH_INTERVAL
@@ -142,61 +158,73 @@ class Recorder:
         Stages that left their pipeline leave its lock; the run's own lock is kept in the plan's order.
         """
         from dvc.stage.serialize import to_lockfile
-        from dvc.utils.serialize import dump_yaml, load_yaml
 
-        lock = Path(stages[0].dvcfile.path).with_suffix(".lock")
-        content: dict[str, Any] = load_yaml(str(lock)) if lock.is_file() else {"schema": "2.0"}
-        entries: dict[str, Any] = content.setdefault("stages", {})
+        pipeline = Path(stages[0].dvcfile.path)
+        entries = read_lock(lock_of(pipeline)) or {}
         for stage in stages:
             entries.update(to_lockfile(stage))
-        if lock.parent == self._places.base:
+        if pipeline.parent == self._places.base:
             names = [name for name in self._order if name in entries]
-        else:
-            known = {stage.name for stage in self._stages.values() if stage.dvcfile.path == stages[0].dvcfile.path}
-            names = [name for name in entries if name in known]
-        content["stages"] = {name: entries[name] for name in names}
-        dump_yaml(str(lock), content)
-        self._repo.scm_context.track_file(os.path.relpath(lock))
+        else:  # another run may have added its own since this one began
+            named = results_names(pipeline.read_text(encoding="utf-8"))
+            names = [name for name in entries if name in named]
+        write_lock(lock_of(pipeline), {name: entries[name] for name in names})
+        self._repo.scm_context.track_file(os.path.relpath(lock_of(pipeline)))
 
     def _verified(self, stage: Any) -> bool:
-        """Check restored artifacts byte by byte; forget corrupt ones, so that the stage runs again."""
-        for out in stage.outs:
-            directory = Path(out.fs_path)
-            if not directory.is_dir():
-                continue
-            try:
-                verify_manifest(directory)
-            except IntegrityError:
-                self._forget(stage)
-                stage.remove_outs(ignore_remove=False, force=False)
-                return False
+        """Check restored artifacts and records byte by byte; forget corrupt ones, so that the stage runs again."""
+        cached = self._cached_outputs(stage)
+        try:
+            for out in stage.outs:
+                path = Path(out.fs_path)
+                if path.is_dir():
+                    verify_manifest(path)
+                elif _md5(path) != cached[out.def_path]:
+                    raise IntegrityError("E515", "this is not what was cached", path)
+        except IntegrityError:
+            self._forget(cached.values())
+            stage.remove_outs(ignore_remove=False, force=False)
+            return False
         return True
 
-    def _forget(self, stage: Any) -> None:
-        """Drop a stage's directory listings from the cache, and every object that is not what its name says."""
-        cache = self._repo.cache.local
+    def _cached_outputs(self, stage: Any) -> dict[str, str]:
+        """Path -> md5 of what the run cache has for a stage with these dependencies."""
         remembered = self._repo.stage_cache._load(stage) or {}
-        listings = {out["md5"] for out in remembered.get("outs", []) if "md5" in out}
-        listings |= {out.hash_info.value for out in stage.outs if out.hash_info}
-        for name in sorted(oid for oid in listings if oid.endswith(".dir")):
-            listing = Path(cache.oid_to_path(name))
-            if not listing.is_file():
-                continue
-            for entry in json.loads(listing.read_bytes()):
-                path = Path(cache.oid_to_path(entry["md5"]))
-                if path.is_file() and _md5(path) != entry["md5"]:
-                    path.unlink()
-            listing.unlink()
+        return {out["path"]: out["md5"] for out in remembered.get("outs", [])}
+
+    def _forget(self, objects: Iterable[str]) -> None:
+        """Drop directory listings from the cache, and every object of them that is not what its name says."""
+        files = []
+        for name in objects:
+            path = self._object(name)
+            if not name.endswith(".dir"):
+                files.append(name)
+            elif path.is_file():
+                files += [entry["md5"] for entry in json.loads(path.read_bytes())]
+                path.unlink()
+        for name in files:
+            path = self._object(name)
+            if path.is_file() and _md5(path) != name:
+                path.unlink()
+
+    def _object(self, name: str) -> Path:
+        return Path(self._repo.cache.local.oid_to_path(name))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold DVC's repository lock; DVC itself waits a few seconds for another command to finish."""
+        """Hold DVC's repository lock; a finished training is worth waiting for another DVC command."""
         from dvc.lock import LockError
 
-        try:
-            self._repo.lock.lock()
-        except LockError:
-            raise SetupError("E605", "another DVC command is running", None, "wait for it and run again") from None
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._repo.lock.lock()  # tries for a few seconds
+                break
+            except LockError:
+                if time.monotonic() > deadline:
+                    hint = "wait for it and run again"
+                    raise SetupError("E605", "another DVC command is running", None, hint) from None
+                self._waiting("another DVC command")
         try:
             yield
         finally:

@@ -14,7 +14,7 @@ from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.recorder import repair_metadata
 from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
-from mtlspec.io.locks import exclusive
+from mtlspec.execute.turn import run_alone
 from mtlspec.io.project import Project
 from mtlspec.spec.load import LoadedSpec
 
@@ -43,9 +43,9 @@ def run_spec(
     """Everything that is stale is run and recorded, or an error says what stopped it; what finished is kept."""
     planned = materialise(project, spec_path, overrides)
     check_data(planned.loaded, project)
-    with exclusive(project.state / f"run-{planned.plan.spec}.lock", f"running {planned.plan.spec}"):
-        for path in repair_metadata(project):
-            note(f"repaired: removed {path}, which an interrupted DVC command had left broken")
+    with run_alone(project, planned.plan.spec):
+        for path in repair_metadata(project, planned.places):
+            note(f"repaired: removed {path}, which an interrupted command had left broken")
         expected = seconds(planned.plan, planned.places)
         stale = {status.stage.name for status in statuses(planned) if status.state != "cached"}
         planned.write()

@@ -28,6 +28,7 @@ class Watcher(Protocol):
     def started(self, stage: str) -> None: ...
     def progressed(self, stage: str, done: int, total: int, what: str) -> None: ...
     def finished(self, stage: str, outcome: Outcome) -> None: ...
+    def waiting(self, what: str) -> None: ...
 
 
 @dataclass
@@ -47,7 +48,8 @@ class Scheduler:
         """Every stage's outcome; raises what failed, after everything that finished was recorded."""
         places, project = self.planned.places, self.planned.project
         zygote: Zygote | None = None
-        recorder = Recorder(project, places, [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)])
+        order = [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)]
+        recorder = Recorder(project, places, order, self.watcher.waiting)
         listener = _Listener.open(project.state / "run")
         try:
             self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
@@ -80,10 +82,13 @@ class Scheduler:
         return self.outcomes
 
     def _in_process(self, recorder: Recorder, name: str, work: Callable[[], None]) -> None:
-        """Book-keeping stages take milliseconds: no worker for them."""
+        """Book-keeping stages take milliseconds: no worker for them.
+
+        A plan is never restored: it also depends on what is installed, which DVC does not see.
+        """
         if not recorder.reasons(name):
             self._finish(name, "cached")
-        elif recorder.restore(name):
+        elif name != PLAN_STAGE and recorder.restore(name):
             self._finish(name, "restored")
         else:
             recorder.begin(name)

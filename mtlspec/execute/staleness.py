@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import yaml
-
+from mtlspec.execute.lockfile import lock_of, read_lock
 from mtlspec.execute.materialise import Materialised
 from mtlspec.io.manifest import MANIFEST
 from mtlspec.io.project import RunPlaces
@@ -60,15 +59,8 @@ def _status(planned: Materialised, stage: Stage, locked: Mapping[str, str] | Non
 
 def _locked_dependencies(places: RunPlaces) -> dict[str, dict[str, str]]:
     """Stage -> dependency path -> md5, from dvc.lock."""
-    path = places.base / "dvc.lock"
-    if not path.is_file():
-        return {}
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content = yaml.load(path.read_bytes(), Loader=loader)  # noqa: S506  # a safe loader, in C where there is one
-    return {
-        name: {dep["path"]: dep.get("md5", "") for dep in entry.get("deps", [])}
-        for name, entry in (content or {}).get("stages", {}).items()
-    }
+    entries = read_lock(lock_of(places.base / "dvc.yaml")) or {}
+    return {name: {dep["path"]: dep["md5"] for dep in entry.get("deps", [])} for name, entry in entries.items()}
 
 
 def _md5(text: str) -> str:
@@ -86,17 +78,18 @@ def _differences(old: Any, new: Any, what: str) -> list[str]:
     """Keys (or source files) whose values differ; the bare fact if the old file tells nothing."""
     if old is None or old == new:
         return [f"{what} changed"]
-    paths = list(_changed_paths(old, new))
+    paths = list(changed_paths(old, new))
     if what == "code":
         return [f"{path.removeprefix('files.').removeprefix('packages.')} changed" for path, _, _ in paths]
     return [f"{path.removeprefix('params.')}: {_short(a)} → {_short(b)}" for path, a, b in paths]
 
 
-def _changed_paths(old: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+def changed_paths(old: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two trees of mappings differ: path, old value, new value."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             if old.get(key) != new.get(key):
-                yield from _changed_paths(old.get(key), new.get(key), f"{prefix}.{key}" if prefix else key)
+                yield from changed_paths(old.get(key), new.get(key), f"{prefix}.{key}" if prefix else key)
     else:
         yield prefix, old, new
 

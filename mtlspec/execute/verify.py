@@ -15,14 +15,16 @@ from typing import Any, Literal
 
 from mtlspec.errors import IntegrityError
 from mtlspec.execute.scheduler import failure
+from mtlspec.execute.staleness import changed_paths
+from mtlspec.execute.turn import verify_alone
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.plan.types import Plan, Stage
-from mtlspec.track.record import aggregate, read_record, read_stage_record
+from mtlspec.track.record import build_record, read_record, read_stage_record
 
-Verdict = Literal["sealed", "identical", "within tolerance", "different", "failed"]
+Verdict = Literal["sealed", "identical", "within tolerance", "unproven", "different", "failed"]
 TOLERANCE = 1.0  # points of a score, between two platforms
 
 
@@ -34,7 +36,8 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        return self.verdict in ("sealed", "identical", "within tolerance")
+        """Nothing speaks against it; what is unproven has nothing that speaks for it either."""
+        return self.verdict not in ("different", "failed")
 
 
 def seal(places: RunPlaces) -> Iterator[Finding]:
@@ -50,17 +53,19 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
             yield Finding(name, "failed", str(error))
         else:
             yield Finding(name, "sealed", f"{len(entry['files'])} files")
-    yield _sum(places, record)
+    try:
+        yield _sum(places, record)
+    except IntegrityError as error:
+        yield Finding(places.record.name, "failed", str(error))
 
 
 def _sum(places: RunPlaces, record: Mapping[str, Any]) -> Finding:
-    """Whether the record says of its models what it says of their stages, and the summary what the report says."""
-    stages = record["stages"]
-    for model in record["models"]:
-        scores = [stages[run["evaluate"]]["scores"] for run in model["runs"] if run["evaluate"] in stages]
-        if model["scores"] != aggregate(scores):
-            error = IntegrityError("E512", f"the scores of '{model['label']}' are not those of its runs", places.record)
-            return Finding(places.record.name, "failed", str(error))
+    """Whether the record says what the plan and the stages' records say, and the summary what the report says."""
+    again = {**build_record(plan_of(places), places), "lock": record["lock"]}  # versions may be pinned anew since
+    for path, _, _ in changed_paths(dict(record), again):
+        message, hint = f"'{path}' is not what the plan and the stages' records say", "`mtlspec run` writes it anew"
+        error = IntegrityError("E512", message, places.record, hint)
+        return Finding(places.record.name, "failed", str(error))
     report = places.artifact("report") / places.summary.name
     if report.is_file() and (not places.summary.is_file() or places.summary.read_bytes() != report.read_bytes()):
         error = IntegrityError("E513", "this is not the summary that the report has", places.summary)
@@ -94,6 +99,13 @@ def rerun(
     project: Project, places: RunPlaces, stages: Sequence[Stage], begin: Callable[[str], None]
 ) -> Iterator[Finding]:
     """Run stages again in a scratch project and compare. Inputs that are not run again are sealed copies."""
+    with verify_alone(project, places.spec_name):
+        yield from _rerun_alone(project, places, stages, begin)
+
+
+def _rerun_alone(
+    project: Project, places: RunPlaces, stages: Sequence[Stage], begin: Callable[[str], None]
+) -> Iterator[Finding]:
     scratch = Project(project.inside(project.state / "verify" / places.spec_name))
     shutil.rmtree(scratch.root, ignore_errors=True)
     zygote = Zygote.start(project.root)
@@ -139,8 +151,10 @@ def _compare(places: RunPlaces, copy: RunPlaces, name: str) -> Finding:
     elsewhere = _platform_differences(recorded["environment"], again["environment"])
     if not elsewhere:
         return Finding(name, "different", f"same platform, other bits: {named}")
-    worst = _largest_gap(recorded["scores"], again["scores"])
     platform = "other platform (" + ", ".join(elsewhere) + ")"
+    if not recorded["scores"]:
+        return Finding(name, "unproven", f"{platform}; no scores to compare; other bits: {named}")
+    worst = _largest_gap(recorded["scores"], again["scores"])
     if worst <= TOLERANCE:
         return Finding(name, "within tolerance", f"{platform}; scores within {worst:.2f}; other bits: {named}")
     return Finding(name, "different", f"{platform}; a score differs by {worst:.2f}; other bits: {named}")
@@ -153,7 +167,7 @@ def _platform_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[st
 def _largest_gap(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     if a.keys() != b.keys():
         return float("inf")
-    return max((abs(a[key] - b[key]) for key in a), default=0.0)
+    return max(abs(a[key] - b[key]) for key in a)
 
 
 def plan_of(places: RunPlaces) -> Plan:

@@ -111,9 +111,10 @@ def _serve(channel: socket.socket) -> None:
                     request = json.loads(line)
                     log = Path(request["log"])
                     warm(request["kind"], Path(request["code"]) if request["code"] else None)
+                    server = os.getpid()
                     pid = os.fork()
                     if pid == 0:
-                        _child(channel, request["job"], request["argv"], log)
+                        _child(server, channel, request["job"], request["argv"], log)
                     running[pid] = (request["job"], log)
             else:
                 os.read(wake_read, 1 << 12)
@@ -134,14 +135,14 @@ def _reap(channel: socket.socket, running: dict[int, tuple[str, Path]]) -> None:
         channel.sendall(json.dumps(reply).encode() + b"\n")
 
 
-def _child(channel: socket.socket, job: str, argv: list[str], log: Path) -> None:
+def _child(server: int, channel: socket.socket, job: str, argv: list[str], log: Path) -> None:
     """In the fork: output to the log, then run the stage as the command line would, and leave without clean-up."""
     code = 70
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        die_with_parent(os.getppid())
+        die_with_parent(server)
         channel.close()
         redirect_output(log)
         code = _work(job, argv)

@@ -55,17 +55,3 @@ def holm(ps: Sequence[float]) -> npt.NDArray[np.float64]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
     return adjusted
-
-
-def paired_t(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p value of the paired t test, over seeds or folds; 1 where fewer than two pairs can tell nothing."""
-    from scipy import stats
-
-    differences = np.asarray(a, np.float64) - np.asarray(b, np.float64)
-    if len(differences) < 2:
-        return 1.0
-    mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
-    if deviation == 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    t = mean / (deviation / len(differences) ** 0.5)
-    return float(2 * stats.t.sf(abs(t), len(differences) - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -213,7 +214,10 @@ def _add_report(
     inputs.update({stage: stage for stage in analyses.values()})
     # Parameters are stored with sorted keys; readers want the spec's order.
     params = {**_resolved(loaded), "models": models, "analyses": analyses, "analysis_order": list(analyses)}
-    params["dvc_target"] = results_target(loaded.spec.name, is_outside(loaded.data.root))
+    params["reproduce"] = {
+        "run": shlex.join(["mtlspec", "run", loaded.source, *(f"--set={text}" for text in loaded.overrides)]),
+        "dvc": f"dvc repro {results_target(loaded.spec.name, is_outside(loaded.data.root))}",
+    }
     if loaded.spec.compare_to is not None:
         published = _dump(load_pack(loaded.spec.compare_to))
         order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}

@@ -112,9 +112,12 @@ _NAME = re.compile(r"\w+")
 @cache
 def _companions(folder: str) -> frozenset[str]:
     """Data files beside the sources (templates, word lists): they belong to every module of their folder."""
-    skip = {".py", ".pyc", ".pyi", ".typed", ".nbi", ".nbc"}
-    files = (path for path in (PACKAGE / folder).iterdir() if path.is_file() and path.suffix not in skip)
-    return frozenset(path.relative_to(PACKAGE).as_posix() for path in files if path.name != "py.typed")
+    files = (path for path in (PACKAGE / folder).iterdir() if path.is_file() and path.suffix not in _NO_COMPANION)
+    return frozenset(path.relative_to(PACKAGE).as_posix() for path in files if not _DROPPING.match(path.name))
+
+
+_NO_COMPANION = {".py", ".pyc", ".pyi", ".typed", ".nbi", ".nbc"}
+_DROPPING = re.compile(r"[.#]|.*~$")  # what editors and file managers leave
 
 
 @cache

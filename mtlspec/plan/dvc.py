@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -106,6 +107,11 @@ def results_text(specs: Iterable[str], lock_file: str | None, outside: bool) -> 
         "          cache: false",
     ]
     return "\n".join(lines) + "\n"
+
+
+def results_names(text: str) -> set[str]:
+    """The stages of a text that `results_text` made."""
+    return {f"{RESULTS_STAGE}@{name}" for name in re.findall(r"^    - (\w+)$", text, re.MULTILINE)}
 
 
 def _stage_lines(

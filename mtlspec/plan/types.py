@@ -45,6 +45,3 @@ class Plan(Frozen):
 
     def stage(self, name: str) -> Stage:
         return next(stage for stage in self.stages if stage.name == name)
-
-    def unit(self, name: str) -> CodeUnit:
-        return next(unit for unit in self.units if unit.name == name)

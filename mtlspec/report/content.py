@@ -38,7 +38,7 @@ class Content:
     provenance: Table  # one row a stage
     statistics: tuple[Table, ...]
     digest: str  # of the experiment: spec and cards
-    dvc_target: str  # what `dvc repro` is asked for
+    reproduce: Mapping[str, str]  # run, dvc -> command
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         provenance=provenance_table(inputs),
         statistics=statistics_tables(statistics),
         digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
-        dvc_target=str(params["dvc_target"]),
+        reproduce=params["reproduce"],
     )
 
 

@@ -141,10 +141,10 @@ def commands(content: Content) -> list[tuple[str, str]]:
     name = str(content.spec["name"])
     return [
         *_preparations(content),
-        (f"mtlspec run specs/{name}.yaml", "runs what is not there yet"),
+        (content.reproduce["run"], "runs what is not there yet"),
         (f"mtlspec verify {name}", "hashes every byte again"),
         (f"mtlspec verify {name} --rerun --sample 3", "computes three stages again and compares the bits"),
-        (f"dvc repro {content.dvc_target}", "the same through plain DVC"),
+        (content.reproduce["dvc"], "the same through plain DVC"),
         (f"mtlspec registry show {name}", "the record: digests of spec, data, code, environment and artifacts"),
     ]
 

@@ -30,6 +30,8 @@ class LoadedSpec:
     data: DataCard
     encoder: EncoderCard
     files: tuple[Path, ...]  # every file that was read
+    source: str  # the spec's own file, relative to the project
+    overrides: tuple[str, ...]
 
 
 def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> LoadedSpec:
@@ -42,7 +44,8 @@ def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> Lo
     loader.problems.extend(check_spec(node, data, spec.models if spec else _valid_groups(node)))
     loader.raise_problems()
     assert spec is not None and data is not None and encoder is not None
-    return LoadedSpec(spec, data, encoder, tuple(dict.fromkeys(loader.sources.files)))
+    files = tuple(dict.fromkeys(loader.sources.files))
+    return LoadedSpec(spec, data, encoder, files, project.relative(path.absolute()), tuple(overrides))
 
 
 def load_data_card(name: str, project: Project) -> DataCard:

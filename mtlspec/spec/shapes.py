@@ -9,7 +9,6 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import annotated_types as at
@@ -118,11 +117,6 @@ _PATTERNS = {
 
 def of_field(field: FieldInfo) -> Shape:
     return _shape(field.annotation, tuple(field.metadata))
-
-
-@cache
-def of_type(annotation: Any) -> Shape:
-    return _shape(annotation, ())
 
 
 def unwrap(shape: Shape) -> Shape:

@@ -10,8 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from mtlspec.io.digest import digest_file
-
 PACKAGES = ("torch", "numpy", "numba", "transformers", "tokenizers", "datasets", "pyarrow", "safetensors", "scipy")
 """The packages whose versions can change a result."""
 
@@ -74,7 +72,7 @@ def _c_library() -> str:
     return "-".join(part for part in platform.libc_ver() if part) or "unknown"
 
 
-def environment(threads: int | None = None, lock_file: Path | None = None) -> dict[str, Any]:
+def environment(threads: int | None = None) -> dict[str, Any]:
     """Everything but the torch build; imports nothing heavy.
 
     The C library matters because numba and torch take their transcendental functions from it.
@@ -89,6 +87,4 @@ def environment(threads: int | None = None, lock_file: Path | None = None) -> di
     }
     if threads is not None:
         facts["threads"] = threads
-    if lock_file is not None and lock_file.is_file():
-        facts["lock"] = digest_file(lock_file)
     return facts

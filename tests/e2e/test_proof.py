@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from zc.lockfile import LockFile
 
+from mtlspec.execute.turn import run_alone
+from mtlspec.io.project import Project
 from tests.e2e.study import Study
 
 pytestmark = pytest.mark.xdist_group("e2e-proof")
@@ -67,7 +72,12 @@ def test_a_record_or_summary_that_was_edited_is_caught_by_verify(study: Study) -
     path.write_text(json.dumps(record))
     failed = study.mtlspec("verify", "small", check=False)
     assert failed.returncode == 5
-    assert "error E512: the scores of 'stl: pos' are not those of its runs" in failed.stderr
+    assert "error E512: 'models' is not what the plan and the stages' records say" in failed.stderr
+    record = json.loads(honest)
+    record["code"]["files"]["train/loop.py"] = record["spec"]["digest"]
+    path.write_text(json.dumps(record))
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5 and "'code.files.train/loop.py' is not what the plan" in failed.stderr
     path.write_text(honest)
     with (study.run / "summary.md").open("a") as summary:
         summary.write("- and everything is significant\n")
@@ -93,13 +103,58 @@ def test_a_corrupt_cache_object_is_not_restored_but_computed_again(study: Study)
     ]
     cached.chmod(0o644)
     _flip(cached)
+    cached.chmod(0o444)  # DVC trusts a protected object without hashing it
     shutil.rmtree(weights.parent)
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert outcomes["train-stl-pos-s1"] == "done"
     assert study.digests() == before
 
 
+def test_a_corrupt_record_in_the_cache_is_not_restored(study: Study) -> None:
+    before = study.digests()
+    record = study.run / "records" / "evaluate-stl-pos-s1.json"
+    content = record.read_bytes()
+    (cached,) = [
+        p for p in (study.root / ".dvc" / "cache" / "files").rglob("*") if p.is_file() and p.read_bytes() == content
+    ]
+    cached.chmod(0o644)
+    _flip(cached)
+    cached.chmod(0o444)
+    record.unlink()
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert outcomes["evaluate-stl-pos-s1"] == "done"
+    assert study.digests() == before
+
+
 def test_broken_dvc_metadata_is_repaired(study: Study) -> None:
+    before = study.digests()
+    lock = study.run / "dvc.lock"
+    honest = lock.read_bytes()
+    lock.write_bytes(honest[: len(honest) // 2])
     (study.root / ".dvc" / "tmp" / "rwlock").write_text("")
     done = study.mtlspec("run", "small", "--no-publish")
-    assert "repaired" in done.stderr and study.outcomes(done) == {}
+    assert "repaired: removed registry/runs/small/dvc.lock" in done.stderr
+    assert "repaired: removed .dvc/tmp/rwlock" in done.stderr
+    assert {name for name, word in study.outcomes(done).items() if word == "done"} <= {"plan"}
+    assert study.digests() == before and lock.read_bytes() == honest
+
+
+def test_a_run_waits_for_another_dvc_command_and_loses_nothing(study: Study) -> None:
+    shutil.rmtree(study.run / "artifacts" / "report")
+    held = LockFile(str(study.root / ".dvc" / "tmp" / "lock"))
+    command = [sys.executable, "-m", "mtlspec", "run", "small", "--no-publish"]
+    with subprocess.Popen(
+        command, cwd=study.root, env=study.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stderr is not None
+        assert run.stderr.readline() == "waiting for another DVC command to finish\n"
+        held.close()
+        assert run.stderr.read().split() == ["restored", "report"]
+    assert run.returncode == 0
+
+
+def test_nobody_touches_the_stages_of_a_run_that_is_going_on(study: Study) -> None:
+    with run_alone(Project(study.root), "small"):
+        for command in (["plan", "small", "--write"], ["stage", "report", "--spec", "small"], ["run", "small"]):
+            refused = study.mtlspec(*command, check=False)
+            assert refused.returncode == 6 and "error E603: another process is running small" in refused.stderr

@@ -98,6 +98,19 @@ def test_plain_dvc_refuses_stages_that_no_longer_fit_the_spec(study: Study) -> N
     assert "error E408" in failed.stderr and "mtlspec plan --write" in failed.stderr
 
 
+def test_another_version_of_a_package_that_computes_is_seen_by_a_run(study: Study) -> None:
+    """The package may be upgraded by hand: no file that DVC knows has changed then."""
+    other = study.root / "numba-99.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: numba\nVersion: 99.0\n")
+    assert "numba changed" in study.plan()["pretrain-micro"]["reasons"]
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert outcomes["plan"] == outcomes["pretrain-micro"] == "done"
+    shutil.rmtree(other)
+    outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
+    assert {name for name, word in outcomes.items() if word == "done"} == {"plan"}
+
+
 def test_two_specs_share_what_is_the_same(study: Study) -> None:
     other = study.root / "specs" / "other.yaml"
     other.write_text(
@@ -126,6 +139,12 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     study.mtlspec("run", "far", "--no-publish", CORPORA=corpora)
     study.tool("dvc", "repro", "--force", "--single-item", "registry/dvc.yaml:results@far", CORPORA=corpora)
     assert "up to date" in study.tool("dvc", "status").stdout
+
+    for name in ("train.conllu", "dev.conllu"):
+        with (tmp_path / "mini" / name).open("a") as file:
+            file.write("\n")
+    drifted = study.mtlspec("stage", "data-afar", "--spec", "far", check=False, CORPORA=corpora)
+    assert drifted.returncode == 3 and drifted.stderr.count("error E265") == 2
 
     shutil.rmtree(study.root / "registry" / "runs" / "far" / "artifacts")
     shutil.rmtree(study.root / ".dvc" / "cache")

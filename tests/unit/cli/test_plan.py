@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from mtlspec.cli.app import run as mtlspec
+from mtlspec.execute.lockfile import write_lock
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_bytes, write_json
@@ -137,8 +137,9 @@ def lock(planned: Materialised) -> None:
         digests = {
             name: hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() for name, path in deps.items()
         }
-        entries[stage.name] = {"deps": [{"path": name, "md5": digest} for name, digest in digests.items()]}
-    write_bytes(planned.places.base / "dvc.lock", yaml.safe_dump({"stages": entries}).encode())
+        deps_seen = [{"path": name, "md5": digest} for name, digest in digests.items()]
+        entries[stage.name] = {"cmd": f"mtlspec stage {stage.name}", "deps": deps_seen, "outs": []}
+    write_lock(planned.places.base / "dvc.lock", entries)
 
 
 def test_in_a_fresh_clone_outputs_are_not_called_deleted(project: Project, capfd: Any) -> None:

@@ -42,6 +42,18 @@ def test_a_missing_report_says_how_to_make_one(capsys: pytest.CaptureFixture[str
     assert "error E622: 'other' has no report yet; `mtlspec run other` makes it" in capsys.readouterr().err
 
 
+def test_a_spec_is_found_by_the_name_it_gives_itself(study: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    file = study.project.root / "specs" / "draft.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("name: study\n")
+    try:
+        for reference in ("draft", "specs/draft.yaml"):
+            assert mtlspec(["report", reference]) == 0
+            assert capsys.readouterr().out.strip() == "registry/runs/study/work/report.html"
+    finally:
+        file.unlink()
+
+
 def test_registry_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert mtlspec(["registry", "list", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -29,6 +29,11 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def card_file(root: Path) -> Path:
+    (root / "toy.yaml").touch()
+    return root / "toy.yaml"
+
+
 def test_unchanged_files_pass(root: Path) -> None:
     check_pins(card(sha256=locked(card(), root)), root, Path("toy.yaml"))
 
@@ -38,7 +43,7 @@ def test_a_changed_file_is_named_with_both_digests(root: Path) -> None:
     (root / "dev.txt").write_text("edited")
     (root / "test.txt").write_text("edited too")
     with pytest.raises(Problems) as caught:
-        check_pins(pinned, root, Path("toy.yaml"))
+        check_pins(pinned, root, card_file(root))
     first, second = caught.value.problems
     assert str(first) == (
         f"{root}/dev.txt: error E265: the data file changed: recorded sha256 {digest_bytes(b'dev')}, "
@@ -59,7 +64,18 @@ def test_a_file_without_a_digest_is_named(root: Path) -> None:
     digests = locked(card(), root)
     del digests["train.txt"]
     with pytest.raises(DataError, match=r"toy\.yaml records no sha256"):
-        check_pins(card(sha256=digests), root, Path("toy.yaml"))
+        check_pins(card(sha256=digests), root, card_file(root))
+
+
+def test_a_card_inside_a_spec_is_not_sent_to_a_command_that_knows_only_files(root: Path) -> None:
+    digests = locked(card(), root)
+    found = digests.pop("train.txt")
+    with pytest.raises(DataError) as caught:
+        check_pins(card(sha256=digests), root, root / "toy.yaml")
+    assert str(caught.value) == (
+        f"{root}/train.txt: error E264: the card in the spec records no sha256 for this file, found {found}; "
+        f"write `train.txt: {found}` under its `sha256`"
+    )
 
 
 @pytest.mark.parametrize(

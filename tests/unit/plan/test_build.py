@@ -50,7 +50,8 @@ def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
 
 def test_a_measurement_depends_on_the_code_of_the_model_it_loads(tmp_path: Path) -> None:
     plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl], dep: dep}\n")
-    files = {name: plan.unit(plan.stage(f"measure-heads-{name}").unit).files for name in ("stl-pos-s1", "stl-lem-s1")}
+    units = {unit.name: unit.files for unit in plan.units}
+    files = {name: units[plan.stage(f"measure-heads-{name}").unit] for name in ("stl-pos-s1", "stl-lem-s1")}
     assert "model/taggers/crf.py" in files["stl-lem-s1"]
     assert "model/taggers/crf.py" not in files["stl-pos-s1"]
     assert all("analyses/attention_probe.py" in found for found in files.values())

@@ -136,3 +136,10 @@ def test_imports_are_found_in_every_layout(package: Path) -> None:
         "taggers/__init__.py",
         "taggers/crf.py",
     }
+
+
+@pytest.mark.parametrize("name", [".page.html.swp", ".DS_Store", "page.html~", "#page.html#"])
+def test_what_editors_leave_is_no_code(package: Path, name: str) -> None:
+    (package / "report" / name).write_text("anything")
+    files = code.code_unit("train", ["mtlspec.taggers.crf"]).files
+    assert "report/page.html" in files and f"report/{name}" not in files

@@ -9,7 +9,7 @@ import yaml
 
 from mtlspec.execute.materialise import materialise, write_results_files
 from mtlspec.io.project import Project
-from mtlspec.plan.dvc import is_outside, results_target
+from mtlspec.plan.dvc import is_outside, results_names, results_text
 from tests.e2e.study import ENCODER_CARD, SPEC
 
 ROOT = Path(__file__).parents[3]
@@ -31,6 +31,13 @@ FILES = "files: [{reader: conll2012, paths: {train: a, dev: b, test: c}, layers:
 )
 def test_data_are_outside_if_their_root_leaves_the_project(root: str | None, outside: bool) -> None:
     assert is_outside(root) == outside
+
+
+@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize("specs", [[], ["a"], ["b2_x", "a"]])
+def test_the_names_in_a_results_file_are_found_again(specs: list[str], outside: bool) -> None:
+    text = results_text(specs, "requirements.lock", outside)
+    assert results_names(text) == {f"results@{name}" for name in specs}
 
 
 @pytest.fixture
@@ -63,8 +70,11 @@ def test_each_spec_is_named_once_and_what_a_clone_cannot_compute_stands_apart(pr
         "runs/${item}/records",
         "../requirements.lock",
     ]
-    report = materialise(project, project.root / "specs/on_there.yaml").plan.stage("report")
-    assert report.params["dvc_target"] == results_target("on_there", True) == "registry/dvc.yaml:results@on_there"
+    told = materialise(project, project.root / "specs/on_there.yaml", ["seeds=[4]"]).plan.stage("report").params
+    assert told["reproduce"] == {
+        "run": "mtlspec run specs/on_there.yaml '--set=seeds=[4]'",
+        "dvc": "dvc repro registry/dvc.yaml:results@on_there",
+    }
 
 
 def test_a_spec_that_brings_its_data_into_the_project_moves(project: Project) -> None:

@@ -209,5 +209,5 @@ def _content(spec: dict[str, Any], *models: Variant) -> Content:
     return Content(
         spec=spec, data={"name": "toy"}, encoder={"name": "tiny", "source": {}}, environment={}, models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
-        statistics=(), digest="", dvc_target="",
+        statistics=(), digest="", reproduce={"run": "", "dvc": ""},
     )  # fmt: skip

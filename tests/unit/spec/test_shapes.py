@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from mtlspec.kinds import OneOf, Sequence_
 from mtlspec.spec import shapes
@@ -33,13 +34,13 @@ TYPES: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("annotation", "words"), TYPES, ids=[words for _, words in TYPES])
 def test_a_shape_says_what_it_is(annotation: Any, words: str) -> None:
-    assert shapes.of_type(annotation).words() == words
+    assert shapes.of_field(FieldInfo.from_annotation(annotation)).words() == words
 
 
 @pytest.mark.parametrize("annotation", [annotation for annotation, _ in TYPES], ids=[words for _, words in TYPES])
 def test_what_validates_is_of_the_right_sort(annotation: Any) -> None:
     """`accepts` may be laxer than validation, never stricter; and it tells the sorts of scalars apart."""
-    shape = shapes.of_type(annotation)
+    shape = shapes.of_field(FieldInfo.from_annotation(annotation))
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
     for value in VALUES:
         try:
@@ -53,4 +54,4 @@ def test_what_validates_is_of_the_right_sort(annotation: Any) -> None:
     ("annotation", "value"), [(str, 3), (int, 0.5), (int, True), (float, "x"), (bool, 1), (str, None)]
 )
 def test_scalars_of_another_sort_are_not_accepted(annotation: Any, value: Any) -> None:
-    assert not shapes.accepts(shapes.of_type(annotation), value)
+    assert not shapes.accepts(shapes.of_field(FieldInfo.from_annotation(annotation)), value)
