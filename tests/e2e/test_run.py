@@ -14,6 +14,10 @@ from tests.e2e.study import DATA_CARD, SPEC, Study
 
 pytestmark = pytest.mark.xdist_group("e2e")
 REPORTING = {"analyse-scores", "report"}
+EXPLODING = SPEC.replace(
+    "mtl: {tasks: all, sharing: hard}",
+    "mtl: {tasks: all, sharing: hard, train: {lr: {encoder: 1e38, decoder: 1e38}, clip: null, warmup: 0.0}}",
+)
 
 
 def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> None:
@@ -156,13 +160,7 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
 
 def test_a_failing_stage_is_one_line_and_nothing_is_kept(study: Study) -> None:
     """A learning rate that explodes: the loss is not finite, the other models are not lost."""
-    spec = study.root / "specs" / "small.yaml"
-    spec.write_text(
-        SPEC.replace(
-            "mtl: {tasks: all, sharing: hard}",
-            "mtl: {tasks: all, sharing: hard, train: {lr: {encoder: 1e38, decoder: 1e38}, clip: null, warmup: 0.0}}",
-        )
-    )
+    (study.root / "specs" / "small.yaml").write_text(EXPLODING)
     failed = study.mtlspec("run", "small", "--no-publish", check=False)
     assert failed.returncode == 4
     assert failed.stderr.strip().splitlines()[-1].startswith("error E410: stage 'train-mtl-all-s1' failed")
@@ -170,6 +168,17 @@ def test_a_failing_stage_is_one_line_and_nothing_is_kept(study: Study) -> None:
     assert not (study.run / "artifacts" / "train-mtl-all-s1").exists()
     assert (study.run / "artifacts" / "train-stl-pos-s1").exists()
     assert not list(study.run.rglob("*.tmp"))
+
+
+def test_after_a_failure_nothing_starts_unless_the_run_is_to_keep_going(study: Study) -> None:
+    (study.root / "specs" / "small.yaml").write_text(EXPLODING.replace("seeds: [1]", "seeds: [2]"))
+    failed = study.mtlspec("run", "small", "--no-publish", "-j", "1", check=False)
+    assert study.outcomes(failed)["train-stl-pos-s2"] == "skipped"  # the longest is first, and fails
+    failed = study.mtlspec("run", "small", "--no-publish", "-j", "1", "--keep-going", check=False)
+    outcomes = study.outcomes(failed)
+    assert failed.returncode == 4
+    assert outcomes["train-mtl-all-s2"] == "FAILED" and outcomes["report"] == "skipped"
+    assert outcomes["evaluate-stl-pos-s2"] == outcomes["evaluate-stl-ner-s2"] == "done"
 
 
 def test_a_data_file_that_drifts_is_named_with_both_digests(study: Study, tmp_path: Path) -> None:
