@@ -27,9 +27,10 @@ def command(
 
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
-    from mtlspec.execute.verify import choose, plan_of, seal
+    from mtlspec.execute.verify import choose, seal
     from mtlspec.execute.verify import rerun as run_again
     from mtlspec.io.project import Project
+    from mtlspec.plan.types import Plan
     from mtlspec.track.registry import find_record
 
     project = Project.find()
@@ -44,7 +45,7 @@ def command(
     console.note(f"sealed: {sum(f.holds for f in findings)} of {len(findings)} are what was recorded")
     if rerun and all(finding.holds for finding in findings):
         chosen_seed = secrets.randbelow(2**31) if seed is None else seed
-        stages = choose(plan_of(places), sample, chosen_seed)
+        stages = choose(Plan.read(places.plan), sample, chosen_seed)
         console.note(f"computing {len(stages)} stages again" + (f" (--seed {chosen_seed})" if sample else ""))
         for finding in run_again(project, places, stages, lambda stage: console.note(f"{'running':>16}  {stage}")):
             findings.append(finding)

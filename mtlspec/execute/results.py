@@ -9,6 +9,6 @@ from mtlspec.track.record import write_record
 
 
 def write_results(project: Project, places: RunPlaces) -> None:
-    plan = Plan.model_validate_json(places.plan.read_bytes(), strict=False)
+    plan = Plan.read(places.plan)
     write_record(plan, places, project.lock_file)
     write_text_if_changed(places.summary, (places.artifact("report") / places.summary.name).read_text(encoding="utf-8"))

@@ -61,7 +61,7 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
 
 def _sum(places: RunPlaces, record: Mapping[str, Any]) -> Finding:
     """Whether the record says what the plan and the stages' records say, and the summary what the report says."""
-    again = {**build_record(plan_of(places), places), "lock": record["lock"]}  # versions may be pinned anew since
+    again = {**build_record(Plan.read(places.plan), places), "lock": record["lock"]}  # versions may be pinned anew since
     for path, _, _ in changed_paths(dict(record), again):
         message, hint = f"'{path}' is not what the plan and the stages' records say", "`mtlspec run` writes it anew"
         error = IntegrityError("E512", message, places.record, hint)
@@ -169,10 +169,3 @@ def _largest_gap(a: Mapping[str, float], b: Mapping[str, float]) -> float:
         return float("inf")
     return max(abs(a[key] - b[key]) for key in a)
 
-
-def plan_of(places: RunPlaces) -> Plan:
-    """The plan that was run."""
-    path: Path = places.plan
-    if not path.is_file():
-        raise IntegrityError("E509", "there is no plan", path, f"`mtlspec run {places.spec_name}` writes it")
-    return Plan.model_validate_json(path.read_bytes(), strict=False)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
+from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.kinds import Frozen
 
@@ -34,6 +38,17 @@ class Plan(Frozen):
     spec_digest: str
     stages: tuple[Stage, ...]  # in a topological order that does not depend on anything but the spec
     units: tuple[CodeUnit, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """A plan as `text` wrote it."""
+        try:
+            return cls.model_validate_json(path.read_bytes(), strict=False)
+        except FileNotFoundError:
+            raise IntegrityError("E509", "there is no plan", path, "`mtlspec run` writes it") from None
+        except ValidationError:
+            hint = "`mtlspec run` or `mtlspec plan --write` writes it anew"
+            raise IntegrityError("E511", "the plan is not readable", path, hint) from None
 
     @property
     def digest(self) -> str:
