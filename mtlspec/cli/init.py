@@ -13,6 +13,8 @@ EXAMPLES = ("mtlspec init first", "mkdir study && cd study && mtlspec init first
 
 _STARTER = Path(__file__).parent / "starter"
 _CARDS = {"registry/data/english_mini.yaml": "english_mini.yaml", "registry/encoders/tiny.yaml": "tiny.yaml"}
+_DOCUMENT, _COMMAND = "See docs/english_mini.md.", "`mtlspec data sample english_mini` shows some."
+"""Where the cards point to: a page that only mtlspec's own repository has, and what every project has."""
 _AROUND = {
     ".dvc/config": "dvc_config",
     ".dvc/.gitignore": "dvc_gitignore",
@@ -30,8 +32,8 @@ def command(
 ) -> None:
     """Write a commented starter spec to specs/NAME.yaml.
 
-    In an empty folder this also makes a project: the cards of the embedded corpus and its encoder in registry/, and
-    what DVC needs. Nothing is ever overwritten.
+    In an empty folder outside of any project this also makes a project: the cards of the embedded corpus and its
+    encoder in registry/, and what DVC needs. Nothing is ever overwritten.
     """
     import os
 
@@ -44,7 +46,8 @@ def command(
     root, new = _root(project)
     texts = {root / "specs" / f"{name}.yaml": (_STARTER / "spec.yaml").read_text().replace("NAME", name)}
     if new:
-        texts |= {root / path: (_STARTER / source).read_text() for path, source in _CARDS.items()}
+        cards = {root / path: (_STARTER / source).read_text() for path, source in _CARDS.items()}
+        texts |= {path: text.replace(_DOCUMENT, _COMMAND) for path, text in cards.items()}
         around = {root / path: (_STARTER / source).read_text() for path, source in _AROUND.items()}
         if not (root / ".git").exists():
             config = root / ".dvc" / "config"
@@ -56,6 +59,8 @@ def command(
     for path, text in texts.items():
         write_text(path, text)
         console.say(f"wrote {os.path.relpath(path)}")
+    if root != Path.cwd():
+        console.say(f"the project is {root}: this folder lies in it")
     console.say(f"next: mtlspec check {name}, then mtlspec run {name}")
 
 

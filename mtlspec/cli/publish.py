@@ -30,13 +30,19 @@ def command(
     """
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
+    from mtlspec.errors import MtlspecError, Problems
     from mtlspec.io.project import Project
     from mtlspec.track.mlflow import publish
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
     names = [run_name(spec, project) for spec in specs] if specs else waiting(project)
-    reports = [publish(project, name, quick=quick) for name in names]
+    reports, problems = [], []
+    for name in names:
+        try:
+            reports.append(publish(project, name, quick=quick))
+        except MtlspecError as error:  # what is wrong with one run keeps no other from being sent
+            problems.append(error)
     if json_:
         console.say_json([asdict(report) for report in reports])
     else:
@@ -44,9 +50,11 @@ def command(
             done = f"{len(report.created)} new, {len(report.updated)} changed, {len(report.unchanged)} as before"
             removed = f", {len(report.removed)} removed" if report.removed else ""
             pending = f", {len(report.pending)} pending" if report.pending else ""
-            console.say(f"{report.spec}: {done}{removed}{pending}")
+            console.say(f"MLflow runs of {report.spec}: {done}{removed}{pending}")
             if report.warning:
                 console.note(f"warning: {report.warning}")
-        if not reports:
+        if not names:
             console.say("nothing waits to be published")
-    return 1 if any(report.pending for report in reports) else 0
+    if problems:
+        raise Problems(problems)
+    return 1 if any(report.warning for report in reports) else 0

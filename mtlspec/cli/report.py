@@ -36,10 +36,9 @@ def command(
     project = Project.find()
     name = run_name(spec, project)
     folder = project.run(name).artifact("report")
-    if not (folder / "report.html").is_file():
-        raise SetupError(
-            "E622", f"'{name}' has no report yet", folder / "report.html", f"`mtlspec run {spec}` makes it"
-        )
+    for file in (folder / "report.html", folder / "report.md"):
+        if not file.is_file():
+            raise SetupError("E622", f"'{name}' has no report yet", file, f"`mtlspec run {spec}` makes it")
     page = write_viewing_copy(project.run(name))
     if format_ == "md":
         typer.echo((folder / "report.md").read_text(encoding="utf-8"), nl=False)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mtlspec.errors import SetupError
+
 EXAMPLES = (
     "mtlspec schema > spec.schema.json",
     "mtlspec schema --of data > data-card.schema.json",
@@ -26,7 +28,7 @@ class Subject(StrEnum):
 def command(
     of: Annotated[Subject, typer.Option(help="A spec, a data card or an encoder card.")] = Subject.spec,
     docs: Annotated[
-        Path | None, typer.Option(help="Write the reference of the spec language to this file instead.")
+        Path | None, typer.Option(help="Write the reference of the spec language to this file below the project.")
     ] = None,
 ) -> None:
     """Print the JSON schema of specs or cards, for editors.
@@ -40,8 +42,13 @@ def command(
 
         say_json(json_schema(of.value))
         return
+    from mtlspec.io.project import Project
     from mtlspec.io.write import write_text_if_changed
     from mtlspec.spec.document import spec_document
 
-    changed = write_text_if_changed(docs, spec_document())
+    target = Project.find().inside(docs.absolute())
+    try:
+        changed = write_text_if_changed(target, spec_document())
+    except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+        raise SetupError("E633", f"this is no place for a file ({error.strerror})", target, "name a file") from None
     note(f"{docs} {'written' if changed else 'is current'}")

@@ -26,10 +26,15 @@ def command(
     """
     from mtlspec.cli import console
     from mtlspec.io.project import Project
+    from mtlspec.track.server import local_store, local_uri, remake, unusable
     from mtlspec.track.webserver import serve
 
     project = Project.find()
-    if not (project.tracking / "mlflow.db").is_file():
+    store = local_store(project)
+    problem = unusable(local_uri(project))
+    if problem is not None:
+        raise SetupError("E628", f"MLflow cannot open its store: {problem}", store, remake(spec or "SPEC"))
+    if not store.is_file():
         raise SetupError(
             "E623", "nothing has been published yet", project.tracking, "`mtlspec run` or `mtlspec publish`"
         )

@@ -25,6 +25,11 @@ def command(
     """Prove a record: hash every byte again (sealed), or compute again and compare (re-executed)."""
     import secrets
 
+    if sample is not None and not rerun:
+        raise typer.BadParameter("it says how many stages --rerun computes again: add --rerun", param_hint="--sample")
+    if seed is not None and sample is None:
+        raise typer.BadParameter("it chooses the stages of a sample: add --rerun and --sample", param_hint="--seed")
+
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
     from mtlspec.execute.verify import choose, seal

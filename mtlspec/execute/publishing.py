@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mtlspec.io.project import Project
 
-_PATIENCE = 120.0  # seconds; the mirror itself gives up on a dead server within a few
+_PATIENCE = 120.0  # seconds, while there is something to send; a store that is broken or does not answer takes a few
 
 
 def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> None:
@@ -17,7 +17,7 @@ def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> N
     try:
         done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, timeout=_PATIENCE, check=False)
     except subprocess.TimeoutExpired:
-        note(f"MLflow did not answer; `mtlspec publish {spec}` tries again")
+        note(f"not published: MLflow was not done after {_PATIENCE:.0f} s; `mtlspec publish {spec}` sends the rest")
         return
     text = done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
     last = text.splitlines()[-1] if text else "nothing to publish"

@@ -25,7 +25,7 @@ Timings = Mapping[str, Mapping[str, float]]
 def write_viewing_copy(places: RunPlaces) -> Path:
     """Writes the page to look at and returns where it is; without timings it equals the artifact's."""
     text = (places.artifact("report") / "report.html").read_text(encoding="utf-8")
-    plan = Plan.model_validate_json(places.plan.read_bytes(), strict=False)
+    plan = Plan.read(places.plan)
     timings = _read(places, plan.stages)
     if timings:
         section = template("measured.html").render(tables=measured_tables(plan, timings))

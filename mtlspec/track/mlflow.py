@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import time
@@ -17,8 +18,8 @@ from mtlspec.io.locks import exclusive
 from mtlspec.io.project import Project
 from mtlspec.plan.types import Plan
 from mtlspec.track.items import Item, items
-from mtlspec.track.outbox import Outbox
-from mtlspec.track.server import is_local, quiet_client, tracking_uri, unreachable
+from mtlspec.track.outbox import Outbox, forget
+from mtlspec.track.server import is_local, local_store, local_uri, quiet_client, remake, tracking_uri, unusable
 from mtlspec.track.view import VIEW_KEY, view_state
 
 if TYPE_CHECKING:
@@ -57,26 +58,33 @@ def publish(project: Project, spec_name: str, *, uri: str | None = None, quick: 
     places = project.run(spec_name)
     target = uri or tracking_uri(project)
     report = PublishReport(spec_name, target)
-    if not places.plan.is_file():
-        raise SetupError("E621", f"'{spec_name}' has not been run", places.plan, f"`mtlspec run {spec_name}` first")
-    plan = Plan.model_validate_json(places.plan.read_bytes())
+    if not places.base.is_dir():
+        raise SetupError("E621", f"'{spec_name}' has not been run", places.base, f"`mtlspec run {spec_name}` first")
+    plan = Plan.read(places.plan)
     wanted = items(plan, places)
     view = view_state(wanted)
     outbox = Outbox(project, spec_name)
-    store_exists = not is_local(project, target) or (project.tracking / "mlflow.db").is_file()
-    if quick and store_exists and outbox.delivered(target, wanted, view):
+    local, store = is_local(project, target), local_store(project)
+    if local and not (store.is_file() and store.stat().st_size):
+        forget(project, target)
+    problem = unusable(target) if local else None  # a server is not asked if the note will do
+    if quick and problem is None and outbox.delivered(target, wanted, view):
         report.unchanged = [item.name for item in wanted]
         return report
     outbox.wait(target, [item.key for item in wanted], "not sent yet")
-    reason = unreachable(target)
+    problem = problem if local else unusable(target)
+    reason, mend = problem, f"`mtlspec publish {spec_name}` sends the rest"
     if reason is None:
         reason = _send(project, plan, wanted, view, report)
+        mend += f"; if that fails too, {remake(spec_name)}" if local else ""
+    elif local:
+        mend = remake(spec_name)
     if reason is None:
         outbox.deliver(target, wanted, view)
         return report
     sent = {*report.created, *report.updated, *report.unchanged}
     report.pending = [item.name for item in wanted if item.name not in sent]
-    report.warning = f"MLflow at {_without_password(target)}: {reason}; `mtlspec publish {spec_name}` sends the rest"
+    report.warning = f"MLflow at {_without_password(target)}: {reason}; {mend}"
     outbox.wait(target, [item.key for item in wanted if item.name in report.pending], reason)
     return report
 
@@ -89,8 +97,12 @@ def _send(project: Project, plan: Plan, wanted: Sequence[Item], view: str, repor
     except SetupError as error:
         return error.message
     except Exception as error:  # MLflow, SQLAlchemy, requests and the file system each have their own
-        return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return _one_line(error)
     return None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 class _Mirror:
@@ -237,14 +249,14 @@ def _chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def _without_password(uri: str) -> str:
-    parts = urlsplit(uri)
-    return uri.replace(f"{parts.username}:{parts.password}@", "") if parts.password else uri
+    return re.sub("//[^/@]*:[^/@]*@", "//", uri)
 
 
 def experiment_id(project: Project, spec_name: str) -> Any:
     """The id of a spec's experiment in the project's own store, or None."""
-    from mtlspec.track.server import local_uri
-
-    with quiet_client(local_uri(project)) as client:
-        found = client.get_experiment_by_name(spec_name)
-        return None if found is None else found.experiment_id
+    try:
+        with quiet_client(local_uri(project)) as client:
+            found = client.get_experiment_by_name(spec_name)
+    except Exception as error:  # as many sorts as in `_send`
+        raise SetupError("E629", _one_line(error), local_store(project), remake(spec_name)) from None
+    return None if found is None else found.experiment_id

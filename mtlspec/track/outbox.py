@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mtlspec.errors import SetupError
 from mtlspec.io.digest import digest_value
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
 from mtlspec.track.items import Item
+from mtlspec.track.server import remake
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,13 @@ class Outbox:
         return tuple(_read(self.pending_file).get("items", ()))
 
     def wait(self, uri: str, keys: Sequence[str], reason: str) -> None:
-        write_json(self.pending_file, {"uri": uri, "items": list(keys), "reason": reason})
+        """From now on nothing counts as delivered until all of it is."""
+        try:
+            write_json(self.pending_file, {"uri": uri, "items": list(keys), "reason": reason})
+            self.delivered_file.unlink(missing_ok=True)
+        except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+            blocked = f"this is in the way of the outbox ({error.strerror})"
+            raise SetupError("E632", blocked, self.project.tracking, remake(self.spec)) from None
 
     def deliver(self, uri: str, items: Sequence[Item], extra: str) -> None:
         """Everything is at `uri`; `extra` is whatever else was sent, such as the preset view."""
@@ -51,6 +59,13 @@ class Outbox:
 def waiting(project: Project) -> tuple[str, ...]:
     """Specs that have something in their outbox."""
     return tuple(sorted(path.stem for path in (project.tracking / "outbox").glob("*.json")))
+
+
+def forget(project: Project, uri: str) -> None:
+    """Nothing is at `uri` any more, whatever the notes of any spec say."""
+    for path in (project.tracking / "delivered").glob("*.json"):
+        if _read(path).get("uri") == uri:
+            path.unlink(missing_ok=True)
 
 
 def _digest(items: Sequence[Item], extra: str) -> str:

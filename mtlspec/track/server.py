@@ -1,4 +1,4 @@
-"""Where MLflow is: its address, a quick look whether it answers, and a quiet client."""
+"""Where MLflow is: its address, a quick look whether it can be used, and a quiet client."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,12 +21,15 @@ _SECONDS = "4"  # for one request; a run is never held up longer than a request 
 _SETTINGS = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": _SECONDS,
+    "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # a server may ask for an hour
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_DISABLE_SCHEMA_DETAILS": "true",
     "GIT_PYTHON_REFRESH": "quiet",
 }
+_OPENINGS = 3  # of a database; MLflow's own ten take two minutes
+_PORTS = {"http": 80, "https": 443, "postgresql": 5432, "mysql": 3306, "mssql": 1433}
 
 
 def tracking_uri(project: Project) -> str:
@@ -34,24 +38,56 @@ def tracking_uri(project: Project) -> str:
 
 
 def local_uri(project: Project) -> str:
-    return f"sqlite:///{project.tracking / 'mlflow.db'}"
+    return f"sqlite:///{local_store(project)}"
+
+
+def local_store(project: Project) -> Path:
+    return project.tracking / "mlflow.db"
+
+
+def remake(spec_name: str) -> str:
+    """What to do about a store of the project that is broken."""
+    return f"the store is only a mirror: delete registry/mlflow, and `mtlspec publish {spec_name}` makes it again"
 
 
 def is_local(project: Project, uri: str) -> bool:
     return uri == local_uri(project)
 
 
-def unreachable(uri: str, seconds: float = 2.0) -> str | None:
-    """Why a remote server cannot be reached, or None. Only a connection is tried: nothing is imported or sent."""
-    parts = urlsplit(uri)
-    if parts.scheme not in ("http", "https"):
-        return None
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+def unusable(uri: str, seconds: float = 2.0) -> str | None:
+    """Why MLflow cannot be there, or None. Only a look at a file or at a port: nothing is imported, made or sent."""
+    if uri.startswith("sqlite"):
+        _, _, file = uri.partition(":///")
+        return _unusable_file(Path(file)) if file else None
     try:
-        with socket.create_connection((parts.hostname or "", port), timeout=seconds):
+        parts = urlsplit(uri)
+        port = parts.port or _PORTS.get(parts.scheme.partition("+")[0])
+        if not parts.hostname or port is None:
+            return None
+        with socket.create_connection((parts.hostname, port), timeout=seconds):
             return None
     except OSError as error:
         return f"{parts.hostname}:{port} does not answer ({error.strerror or error})"
+    except ValueError as error:
+        return f"not an address ({error})"
+
+
+def _unusable_file(path: Path) -> str | None:
+    """Why SQLite cannot use the file; one that is missing or empty becomes a database."""
+    import sqlite3
+
+    if not path.exists():
+        nearest = next(folder for folder in path.absolute().parents if folder.exists())
+        return None if nearest.is_dir() else f"{nearest} is not a folder"
+    if path.is_dir():
+        return "a folder stands in place of the file"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1)) as store:
+            store.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.DatabaseError as error:
+        passing = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY)
+        return None if error.sqlite_errorcode & 0xFF in passing else str(error)
+    return None
 
 
 def configure() -> None:
@@ -71,4 +107,8 @@ def quiet_client(uri: str) -> Iterator[MlflowClient]:
         from mlflow import MlflowClient
 
         configure()  # importing mlflow sets its loggers anew
+        if not uri.startswith("http"):
+            from mlflow.store.db import utils
+
+            utils.MAX_RETRY_COUNT = _OPENINGS
         yield MlflowClient(tracking_uri=uri)

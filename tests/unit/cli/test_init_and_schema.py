@@ -75,6 +75,49 @@ def test_schema_prints_json_and_writes_the_reference(
     monkeypatch.chdir(tmp_path)
     assert run(["schema", "--of", "data"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "mtlspec data card"
+    assert run(["init", "first"]) == 0
+    capsys.readouterr()
     assert run(["schema", "--docs", "spec.md"]) == 0
     assert (tmp_path / "spec.md").read_text().startswith("# The spec language\n")
     assert capsys.readouterr().out == ""
+
+
+def test_the_reference_is_written_to_a_file_below_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert run(["init", "first"]) == 0
+    capsys.readouterr()
+    wrong = {"../new/spec.md": "E602", "..": "E602", ".": "E633", "specs": "E633", "specs/first.yaml/x.md": "E633"}
+    for file, code in wrong.items():
+        assert run(["schema", "--docs", file]) == 6
+        message = capsys.readouterr().err
+        assert f"error {code}: " in message
+        assert message.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["project"]
+
+
+def test_init_below_a_project_says_which_project_it_wrote_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "first"]) == 0
+    assert "the project is" not in capsys.readouterr().out
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert run(["init", "second"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["wrote ../specs/second.yaml", f"the project is {tmp_path}: this folder lies in it"]
+
+
+def test_a_new_project_points_to_nothing_that_it_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "first"]) == 0
+    texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [text for text in texts if "docs/" in text]
+    commands = ["schema --docs spec.md", "data sample english_mini"]
+    for command in commands:
+        assert any(f"`mtlspec {command}`" in text for text in texts)
+        assert run(command.split()) == 0

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mtlspec.cli.app import run as mtlspec
+from mtlspec.execute import publishing
 from mtlspec.io.write import write_json
 from mtlspec.track.record import write_record
 from mtlspec.track.webserver import check_free
@@ -88,8 +89,9 @@ def test_publish_to_a_dead_server_exits_1_and_says_so(
         monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{closed.getsockname()[1]}")
         assert mtlspec(["publish", "study"]) == 1
     captured = capsys.readouterr()
-    assert "9 pending" in captured.out
+    assert captured.out == "MLflow runs of study: 0 new, 0 changed, 0 as before, 9 pending\n"
     assert "does not answer" in captured.err
+    assert captured.err.count("\n") == 1
 
 
 def test_ui_needs_something_to_show_and_a_free_port(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,6 +103,79 @@ def test_ui_needs_something_to_show_and_a_free_port(capsys: pytest.CaptureFixtur
         port = busy.getsockname()[1]
         with pytest.raises(Exception, match=rf"E625: port {port} is in use; try `--port {port + 1}`"):
             check_free("127.0.0.1", port)
+
+
+@pytest.fixture
+def own(study: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedRun:
+    """A copy of the study that may be broken."""
+    run = study.copy_to(tmp_path / "project")
+    monkeypatch.chdir(run.project.root)
+    return run
+
+
+@pytest.mark.parametrize("arguments", [["ui"], ["ui", "study"], ["publish", "study"], ["publish", "study", "--quick"]])
+@pytest.mark.parametrize("place", ["registry/mlflow", "registry/mlflow/mlflow.db"])
+def test_a_broken_store_is_one_line_and_not_a_success(
+    arguments: list[str], place: str, own: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = own.project.root / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("garbage\n")
+    pending = arguments[0] == "publish" and place.endswith(".db")
+    assert mtlspec(arguments) == (1 if pending else 6)
+    captured = capsys.readouterr()
+    spec = "study" if "study" in arguments else "SPEC"
+    assert captured.err.count("\n") == 1
+    assert captured.err.endswith(f"delete registry/mlflow, and `mtlspec publish {spec}` makes it again\n")
+    assert ("9 pending" in captured.out) == pending
+
+
+def test_a_run_says_in_one_line_what_mlflow_did_not_take(own: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own.project.tracking / "mlflow.db").mkdir(parents=True)
+    notes: list[str] = []
+    publishing.publish_apart(own.project, "study", notes.append)
+    monkeypatch.setattr(publishing, "_PATIENCE", 0.001)
+    publishing.publish_apart(own.project, "study", notes.append)
+    broken, slow = notes
+    assert broken.startswith("not published: MLflow at sqlite:///")
+    assert broken.endswith("delete registry/mlflow, and `mtlspec publish study` makes it again")
+    assert slow.startswith("not published: MLflow was not done after")
+
+
+@pytest.mark.parametrize(("text", "code"), [(None, "E509"), ("{", "E511")])
+@pytest.mark.parametrize("command", ["report", "publish"])
+def test_a_plan_that_is_gone_or_broken_is_named(
+    command: str, text: str | None, code: str, own: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own.places.plan.unlink()
+    if text is not None:
+        own.places.plan.write_text(text)
+    assert mtlspec([command, "study"]) == 5
+    captured = capsys.readouterr()
+    assert f"{own.places.plan}: error {code}: " in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_run_that_cannot_be_published_keeps_no_other_from_it(
+    own: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own.project.tracking / "mlflow.db").mkdir(parents=True)
+    assert mtlspec(["publish", "nothing", "study"]) == 6
+    captured = capsys.readouterr()
+    assert "MLflow runs of study: 0 new, 0 changed, 0 as before, 9 pending" in captured.out
+    assert "E621: 'nothing' has not been run" in captured.err
+
+
+@pytest.mark.parametrize("options", [["--sample", "3"], ["--seed", "3"], ["--rerun", "--seed", "3"]])
+def test_an_option_of_verify_that_would_do_nothing_is_refused(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert mtlspec(["verify", "study", *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert f"error: Invalid value for {options[-2]}: " in captured.err
+    assert "add --rerun" in captured.err
+    assert captured.err.count("\n") == 1
 
 
 def test_the_web_server_ends_when_its_parent_is_gone(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,28 @@ import pytest
 from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
-from mtlspec.track.mlflow import publish
+from mtlspec.track.items import items
+from mtlspec.track.mlflow import experiment_id, publish
 from mtlspec.track.outbox import Outbox, waiting
-from mtlspec.track.server import local_uri, quiet_client
-from mtlspec.track.view import VIEW_KEY
+from mtlspec.track.server import local_store, local_uri, quiet_client, unusable
+from mtlspec.track.view import VIEW_KEY, view_state
 from tests.finished_run import FinishedRun, make_run, read
 
 MODELS, SEEDS = 4, 8  # stl of pos and ner, their pair, all: with two seeds each
+MEND = "the store is only a mirror: delete registry/mlflow, and `mtlspec publish study` makes it again"
+
+
+def _tear(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as store:
+        store.executescript("CREATE TABLE a (x); INSERT INTO a VALUES (randomblob(90000)); CREATE TABLE b (x)")
+    path.write_bytes(path.read_bytes()[:512] + bytes(4000))
+
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "a folder stands in place of the file": Path.mkdir,
+    "file is not a database": lambda path: path.write_text("garbage\n"),
+    "database disk image is malformed": _tear,
+}
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +220,87 @@ def test_a_server_that_accepts_and_never_answers_does_not_hold_us_up(
 def test_a_spec_that_never_ran_is_an_error(published: FinishedRun) -> None:
     with pytest.raises(SetupError, match="E621: 'nothing' has not been run"):
         publish(published.project, "nothing")
+
+
+@pytest.mark.parametrize("problem", BROKEN)
+def test_a_broken_store_leaves_everything_pending_and_is_said_to_be_broken(
+    problem: str, copy: FinishedRun, empty_store: Path
+) -> None:
+    wanted, store = items(copy.plan, copy.places), local_store(copy.project)
+    Outbox(copy.project, "study").deliver(local_uri(copy.project), wanted, view_state(wanted))
+    store.unlink()
+    BROKEN[problem](store)
+    for quick in (True, False, True):
+        report = publish(copy.project, "study", quick=quick)
+        assert (report.sent, report.unchanged) == (0, [])
+        assert len(report.pending) == MODELS + SEEDS + 1
+        assert report.warning == f"MLflow at {local_uri(copy.project)}: {problem}; {MEND}"
+    assert waiting(copy.project) == ("study",)
+    if store.is_dir():
+        store.rmdir()
+    shutil.copy(empty_store, store)
+    assert len(publish(copy.project, "study", quick=True).created) == MODELS + SEEDS + 1
+    assert waiting(copy.project) == ()
+
+
+def test_a_note_of_delivery_ends_with_the_store(copy: FinishedRun) -> None:
+    other, uri, store = Outbox(copy.project, "other"), local_uri(copy.project), local_store(copy.project)
+    other.deliver(uri, (), "view")
+    store.unlink()
+    store.mkdir()
+    publish(copy.project, "study")
+    assert not other.delivered(uri, (), "view")
+
+
+def test_a_store_that_cannot_be_opened_is_not_tried_for_minutes(tmp_path: Path) -> None:
+    failed: list[Exception] = []
+
+    def opening() -> None:
+        try:
+            with quiet_client(f"sqlite:///{tmp_path}") as client:
+                client.search_experiments()
+        except Exception as error:
+            failed.append(error)
+
+    worker = threading.Thread(target=opening, daemon=True)
+    worker.start()
+    worker.join(60)  # not a limit on speed: MLflow alone sleeps a hundred seconds
+    assert "unable to open database file" in str(failed)
+
+
+def test_a_store_of_another_mlflow_is_one_clear_error(copy: FinishedRun) -> None:
+    with closing(sqlite3.connect(local_store(copy.project))) as store:
+        store.execute("UPDATE alembic_version SET version_num = 'other'")
+        store.commit()
+    with pytest.raises(SetupError, match=f"E629: .*out-of-date database schema.*; {MEND}"):
+        experiment_id(copy.project, "study")
+    assert f"sends the rest; if that fails too, {MEND}" in (publish(copy.project, "study").warning or "")
+
+
+@pytest.mark.parametrize("uri", ["http://host:port", "http://[::1", "https://" + "x" * 70])
+def test_a_bad_address_is_a_reason(uri: str, copy: FinishedRun) -> None:
+    report = publish(copy.project, "study", uri=uri)
+    assert len(report.pending) == MODELS + SEEDS + 1
+    assert "not an address" in (report.warning or "") or "does not answer" in (report.warning or "")
+
+
+def test_a_dead_database_server_is_found_out_by_its_port_and_passwords_are_not_told(copy: FinishedRun) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{closed.getsockname()[1]}"
+        report = publish(copy.project, "study", uri=f"postgresql+psycopg2://me:secret@{place}/db")
+    assert (report.warning or "").startswith(f"MLflow at postgresql+psycopg2://{place}/db: {place} does not answer")
+
+
+def test_a_store_that_is_not_there_yet_can_be_made_if_its_folders_can(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert unusable(f"sqlite:///{tmp_path}/new/folder/mlflow.db") is None
+    assert unusable(f"sqlite:///{tmp_path}/file/mlflow.db") == f"{tmp_path}/file is not a folder"
+    (tmp_path / "empty.db").touch()
+    assert unusable(f"sqlite:///{tmp_path}/empty.db") is None
+
+
+def test_a_store_in_use_is_not_broken(copy: FinishedRun) -> None:
+    with closing(sqlite3.connect(local_store(copy.project), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert unusable(local_uri(copy.project)) is None
