@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from mtlspec.io.project import Project
     from mtlspec.track.compare import RecordDiff, Staleness
 
-app = typer.Typer(help="The records of runs: list, show, compare.", no_args_is_help=True)
+app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
 EXAMPLES = (
     "mtlspec registry list",
     "mtlspec registry show stem_cell",
     "mtlspec registry diff stem_cell stem_cell_crf",
     "mtlspec registry diff stem_cell older/record.json --json",
+    "mtlspec registry remove old_study",
 )
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 
@@ -94,6 +95,24 @@ def diff(
     else:
         _show_diff(found, a, b)
     return 0 if found.identical else 1
+
+
+@app.command()
+def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/runs.")]) -> None:
+    """Remove a run: its stages, records and artifacts. Its spec stays; git and DVC's cache keep what they have."""
+    from mtlspec.cli import console
+    from mtlspec.errors import IntegrityError, did_you_mean
+    from mtlspec.execute.materialise import materialised_runs, remove_run
+    from mtlspec.execute.turn import run_alone
+    from mtlspec.io.project import Project
+
+    project = Project.find()
+    runs = {places.spec_name: places for places in materialised_runs(project)}
+    if spec not in runs:
+        raise IntegrityError("E526", f"there is no run of '{spec}' in the registry", None, did_you_mean(spec, runs))
+    with run_alone(project, spec):
+        remove_run(project, runs[spec])
+    console.say(f"removed {project.relative(runs[spec].base)}")
 
 
 def _show_diff(found: RecordDiff, a: str, b: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,12 +24,17 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     project = Project.find()
     rows = []
     for places in materialised_runs(project):
-        told = json.loads(places.params(PLAN_STAGE).read_bytes())
-        row = {"spec": places.spec_name, "file": told["spec"], "overrides": told["overrides"]}
+        row: dict[str, Any] = {"spec": places.spec_name, "file": "", "overrides": []}
         try:
+            told = json.loads(places.params(PLAN_STAGE).read_bytes())
+            row |= {"file": told["spec"], "overrides": told["overrides"]}
             found = statuses(materialise(project, project.root / told["spec"], told["overrides"]))
         except MtlspecError as error:
             rows.append({**row, "error": str(error)})
+            continue
+        except (OSError, ValueError, KeyError, TypeError):
+            said = f"its stages are broken: run it again, or `mtlspec registry remove {places.spec_name}`"
+            rows.append({**row, "error": said})
             continue
         counts = Counter(status.state for status in found)
         first = next((status for status in found if status.state != "cached"), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,13 @@ def write_lock(path: Path, stages: dict[str, Any]) -> None:
     from dvc.utils.serialize import dumps_yaml
 
     write_text(path, dumps_yaml({"schema": "2.0", "stages": stages}))
+
+
+def keep_only(path: Path, names: Collection[str]) -> None:
+    """Drop stages that are gone from a lock."""
+    stages = read_lock(path) or {}
+    if not stages.keys() <= set(names):
+        write_lock(path, {name: entry for name, entry in stages.items() if name in names})
 
 
 def _is_entry(entry: dict[str, Any]) -> bool:

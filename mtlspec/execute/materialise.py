@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mtlspec.errors import StageError
-from mtlspec.execute.lockfile import lock_of
+from mtlspec.errors import MtlspecError, Place, SpecError, StageError
+from mtlspec.execute.lockfile import keep_only, lock_of
 from mtlspec.io.digest import pretty_json
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_text_if_changed
@@ -22,11 +22,13 @@ from mtlspec.plan.dvc import (
     plan_stage_file,
     read_stage_file,
     results_file,
+    results_stage,
     results_text,
     stage_file,
 )
 from mtlspec.plan.types import Plan
 from mtlspec.spec.load import LoadedSpec, load_spec
+from mtlspec.spec.sources import Sources
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     loaded = load_spec(spec_path, project, overrides)
     plan = build_plan(loaded)
     places = project.run(plan.spec)
+    _require_own_name(project, loaded, places)
     planned_from = [*loaded.files, project.lock_file, PACKAGE]
     relative = [
         _from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)
@@ -82,6 +85,26 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     derived = {places.plan: plan.text()}
     derived |= {places.code(unit.name): pretty_json(unit.model_dump(mode="json")) for unit in plan.units}
     return Materialised(project, places, loaded, plan, fixed, derived)
+
+
+def _require_own_name(project: Project, loaded: LoadedSpec, places: RunPlaces) -> None:
+    """A copy of a spec that kept its name would replace the results of the first."""
+    try:
+        told = json.loads(places.params(PLAN_STAGE).read_bytes())
+        other = project.root / told["spec"]
+        name = Sources(project).spec(other, told["overrides"]).get("name") if other.is_file() else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError, MtlspecError):
+        return
+    if told["spec"] != loaded.source and name is not None and name.value == loaded.spec.name:
+        message = f"the name '{loaded.spec.name}' is that of {told['spec']}, which has been run"
+        hint = f"give this spec another name, or `mtlspec registry remove {loaded.spec.name}`"
+        raise SpecError("E189", message, Place(loaded.source), hint)
+
+
+def remove_run(project: Project, places: RunPlaces) -> None:
+    """Forget a run: its stages, records and artifacts. Git and DVC's cache still have what they had."""
+    shutil.rmtree(places.base)
+    write_results_files(project)
 
 
 def plan_again(project: Project, places: RunPlaces) -> None:
@@ -109,6 +132,7 @@ def write_results_files(project: Project) -> None:
         path = project.root / results_file(outside)
         if names or not outside:
             write_text_if_changed(path, results_text(names, lock_file, outside))
+            keep_only(lock_of(path), list(map(results_stage, names)))
         else:
             for leftover in (path, lock_of(path)):
                 leftover.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from mtlspec.errors import IntegrityError, SetupError, StageError
 from mtlspec.execute.lockfile import lock_of, read_lock, write_lock
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project, RunPlaces
-from mtlspec.plan.dvc import results_file, results_names
+from mtlspec.plan.dvc import results_file
 
 _FLUSH_INTERVAL = 10.0  # seconds between two writes of dvc.lock, at least
 _PATIENCE = 600.0  # seconds to wait for another DVC command
@@ -93,11 +93,14 @@ class Recorder:
         from dvc.stage.cache import RunCacheNotFoundError
 
         stage = self._stages[name]
+        if any(out.persist for out in stage.outs):
+            return False  # DVC keeps no such stage in its run cache
         with self._locked():
             stage.remove_outs(ignore_remove=False, force=False)
             try:
                 self._repo.stage_cache.restore(stage)
             except RunCacheNotFoundError:
+                self._forget(self._cached_outputs(stage).values())
                 return False
             if not self._verified(stage):
                 return False
@@ -155,7 +158,7 @@ class Recorder:
     def _write_lock(self, stages: Sequence[Any]) -> None:
         """As DVC's own `dump_stages`, which parses the old file with its comments and so takes three times as long.
 
-        Stages that left their pipeline leave its lock; the run's own lock is kept in the plan's order.
+        The run's own lock is kept in the plan's order, without stages that left the plan.
         """
         from dvc.stage.serialize import to_lockfile
 
@@ -164,11 +167,8 @@ class Recorder:
         for stage in stages:
             entries.update(to_lockfile(stage))
         if pipeline.parent == self._places.base:
-            names = [name for name in self._order if name in entries]
-        else:  # another run may have added its own since this one began
-            named = results_names(pipeline.read_text(encoding="utf-8"))
-            names = [name for name in entries if name in named]
-        write_lock(lock_of(pipeline), {name: entries[name] for name in names})
+            entries = {name: entries[name] for name in self._order if name in entries}
+        write_lock(lock_of(pipeline), entries)
         self._repo.scm_context.track_file(os.path.relpath(lock_of(pipeline)))
 
     def _verified(self, stage: Any) -> bool:
@@ -193,19 +193,13 @@ class Recorder:
         return {out["path"]: out["md5"] for out in remembered.get("outs", [])}
 
     def _forget(self, objects: Iterable[str]) -> None:
-        """Drop directory listings from the cache, and every object of them that is not what its name says."""
-        files = []
+        """Drop objects that are not what their names say from the cache; DVC would take them for what it saves anew."""
         for name in objects:
             path = self._object(name)
-            if not name.endswith(".dir"):
-                files.append(name)
-            elif path.is_file():
-                files += [entry["md5"] for entry in json.loads(path.read_bytes())]
+            if path.is_file() and _md5(path) != name.removesuffix(".dir"):
                 path.unlink()
-        for name in files:
-            path = self._object(name)
-            if path.is_file() and _md5(path) != name:
-                path.unlink()
+            elif path.is_file() and name.endswith(".dir"):
+                self._forget(entry["md5"] for entry in json.loads(path.read_bytes()))
 
     def _object(self, name: str) -> Path:
         return Path(self._repo.cache.local.oid_to_path(name))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from mtlspec.data.pins import check_pins, resolve_root
+from mtlspec.errors import DataError
 from mtlspec.execute.estimate import Estimates, seconds
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.recorder import repair_metadata
@@ -16,7 +17,6 @@ from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
 from mtlspec.execute.turn import run_alone
 from mtlspec.io.project import Project
-from mtlspec.spec.load import LoadedSpec
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def run_spec(
 ) -> Materialised:
     """Everything that is stale is run and recorded, or an error says what stopped it; what finished is kept."""
     planned = materialise(project, spec_path, overrides)
-    check_data(planned.loaded, project)
     with run_alone(project, planned.plan.spec):
         for path in repair_metadata(project, planned.places):
             note(f"repaired: removed {path}, which an interrupted command had left broken")
         expected = seconds(planned.plan, planned.places)
         stale = {status.stage.name for status in statuses(planned) if status.state != "cached"}
+        check_data(planned, stale, note)
         planned.write()
         workers = options.workers or max(options.cores // planned.loaded.spec.run.threads, 1)
         stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
@@ -56,8 +56,19 @@ def run_spec(
     return planned
 
 
-def check_data(loaded: LoadedSpec, project: Project) -> None:
-    """Data that lies on disk is what its card pinned; DVC would accept a drifted file in silence."""
-    card = loaded.data
-    if card.generator is None:
-        check_pins(card, resolve_root(card, project), project.data_cards / f"{card.name}.yaml")
+def check_data(planned: Materialised, stale: Collection[str], note: Callable[[str], None]) -> None:
+    """Data that lies on disk is what its card pinned; DVC would accept a drifted file in silence.
+
+    Who has not got the data can still work with the sealed copy that a finished `data` stage made.
+    """
+    card, project = planned.loaded.data, planned.project
+    if card.generator is not None:
+        return
+    try:
+        root = resolve_root(card, project)
+    except DataError as error:
+        if any(stage.kind == "data" and stage.name in stale for stage in planned.plan.stages):
+            raise
+        note(f"{error.message}: using the copy that was made when it was here")
+        return
+    check_pins(card, root, project.data_cards / f"{card.name}.yaml")

@@ -16,7 +16,7 @@ from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
 from mtlspec.execute.results import write_results
 from mtlspec.execute.zygote import COMPILATION, Zygote
-from mtlspec.plan.dvc import PLAN_STAGE, RESULTS_STAGE
+from mtlspec.plan.dvc import PLAN_STAGE, results_stage
 from mtlspec.plan.types import Stage
 
 Outcome = Literal["cached", "restored", "ran", "failed", "skipped"]
@@ -73,7 +73,7 @@ class Scheduler:
                 self._finish(stage.name, "skipped")
             if self.failures:
                 raise self.failures[0] if len(self.failures) == 1 else Problems(self.failures)
-            self._in_process(recorder, f"{RESULTS_STAGE}@{places.spec_name}", lambda: write_results(project, places))
+            self._in_process(recorder, results_stage(places.spec_name), lambda: write_results(project, places))
         finally:
             if zygote is not None:
                 zygote.stop()
@@ -82,13 +82,10 @@ class Scheduler:
         return self.outcomes
 
     def _in_process(self, recorder: Recorder, name: str, work: Callable[[], None]) -> None:
-        """Book-keeping stages take milliseconds: no worker for them.
-
-        A plan is never restored: it also depends on what is installed, which DVC does not see.
-        """
+        """Book-keeping stages take milliseconds: no worker for them."""
         if not recorder.reasons(name):
             self._finish(name, "cached")
-        elif name != PLAN_STAGE and recorder.restore(name):
+        elif recorder.restore(name):
             self._finish(name, "restored")
         else:
             recorder.begin(name)

@@ -6,6 +6,8 @@ in a scratch project that has the stage files but no cache, and compares every f
 
 from __future__ import annotations
 
+import json
+import math
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +63,8 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
 
 def _sum(places: RunPlaces, record: Mapping[str, Any]) -> Finding:
     """Whether the record says what the plan and the stages' records say, and the summary what the report says."""
-    again = {**build_record(Plan.read(places.plan), places), "lock": record["lock"]}  # versions may be pinned anew since
+    again = build_record(Plan.read(places.plan), places)
+    again["lock"] = record["lock"]  # versions may have been pinned anew since
     for path, _, _ in changed_paths(dict(record), again):
         message, hint = f"'{path}' is not what the plan and the stages' records say", "`mtlspec run` writes it anew"
         error = IntegrityError("E512", message, places.record, hint)
@@ -85,6 +88,25 @@ def _check_sealed(places: RunPlaces, name: str, entry: Mapping[str, Any]) -> Non
         raise IntegrityError(
             "E508", "the stage's record is not the one in the registry record", places.stage_record(name)
         )
+    if entry["kind"] == "evaluate" and not _agree(entry["scores"], _evaluated(artifact)):
+        raise IntegrityError("E516", "the recorded scores are not those in scores.json", places.stage_record(name))
+
+
+def _agree(a: Mapping[str, float], b: Mapping[str, float]) -> bool:
+    """Equal, but for the order in which means were added up."""
+    return a.keys() == b.keys() and all(math.isclose(a[key], b[key], rel_tol=1e-12) for key in a)
+
+
+def _evaluated(artifact: Path) -> dict[str, float]:
+    """The scores of a model as its record should have them, from what its evaluation wrote."""
+    scores: dict[str, float] = {}
+    tasks = json.loads((artifact / "scores.json").read_bytes())
+    for split in ("dev", "test"):
+        for task, about in tasks.items():
+            scores |= {f"{split}/{task}/{metric}": value for metric, value in about[split].items()}
+        mains = [about[split][about["main"]] for about in tasks.values()]
+        scores[f"{split}/mean"] = sum(mains) / len(mains)
+    return scores
 
 
 def choose(plan: Plan, sample: int | None, seed: int) -> list[Stage]:
@@ -145,6 +167,8 @@ def _compare(places: RunPlaces, copy: RunPlaces, name: str) -> Finding:
     different = sorted(
         f for f in files.keys() | recorded["artifact"].keys() if files.get(f) != recorded["artifact"].get(f)
     )
+    if not different and any(recorded[key] != again[key] for key in ("scores", "facts")):
+        return Finding(name, "different", "same bits, but other scores or facts than recorded")
     if not different:
         return Finding(name, "identical", f"{len(files)} files")
     named = ", ".join(different[:3]) + (", ..." if len(different) > 3 else "")
@@ -168,4 +192,3 @@ def _largest_gap(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     if a.keys() != b.keys():
         return float("inf")
     return max(abs(a[key] - b[key]) for key in a)
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -50,6 +49,7 @@ def pipeline_text(plan: Plan, planned_from: Iterable[str]) -> str:
         f"mtlspec stage {PLAN_STAGE}",
         deps=[f"stages/{PLAN_STAGE}.json", *planned_from],
         metrics=["plan.json", *units],
+        persist=True,  # a plan that fails leaves the old one, and an old one never comes back from the run cache
     )
     for stage in plan.stages:
         parents = [f"artifacts/{parent}" for parent in stage.inputs.values()]
@@ -76,8 +76,11 @@ def results_file(outside: bool) -> str:
 
 def results_target(spec: str, outside: bool) -> str:
     """What to ask of `dvc repro`, in the project's root, for one spec."""
-    stage = f"{RESULTS_STAGE}@{spec}"
-    return f"{results_file(outside)}:{stage}" if outside else stage
+    return f"{results_file(outside)}:{results_stage(spec)}" if outside else results_stage(spec)
+
+
+def results_stage(spec: str) -> str:
+    return f"{RESULTS_STAGE}@{spec}"
 
 
 def results_text(specs: Iterable[str], lock_file: str | None, outside: bool) -> str:
@@ -93,7 +96,7 @@ def results_text(specs: Iterable[str], lock_file: str | None, outside: bool) -> 
         for paths in (read, [f"{run}/summary.md", f"{run}/record.json"])
     )
     lines += ["stages:", f"  {RESULTS_STAGE}:", "    foreach:"]
-    lines += [f"    - {name}" for name in names]
+    lines += [f'    - "{name}"' for name in names]  # a spec may be called null
     lines += [
         "    do:",
         f"      cmd: mtlspec stage {RESULTS_STAGE} --spec ${{item}}",
@@ -109,13 +112,8 @@ def results_text(specs: Iterable[str], lock_file: str | None, outside: bool) -> 
     return "\n".join(lines) + "\n"
 
 
-def results_names(text: str) -> set[str]:
-    """The stages of a text that `results_text` made."""
-    return {f"{RESULTS_STAGE}@{name}" for name in re.findall(r"^    - (\w+)$", text, re.MULTILINE)}
-
-
 def _stage_lines(
-    name: str, cmd: str, deps: Sequence[str], metrics: Sequence[str], outs: Sequence[str] = ()
+    name: str, cmd: str, deps: Sequence[str], metrics: Sequence[str], outs: Sequence[str] = (), persist: bool = False
 ) -> list[str]:
     lines = [f"  {name}:", f"    cmd: {cmd}", "    deps:"]
     lines += [f"    - {dep}" for dep in sorted(set(deps))]
@@ -123,7 +121,7 @@ def _stage_lines(
         lines += ["    outs:", *(f"    - {out}" for out in outs)]
     lines.append("    metrics:")
     for metric in metrics:
-        lines += [f"    - {metric}:", "        cache: false"]
+        lines += [f"    - {metric}:", "        cache: false", *(["        persist: true"] if persist else [])]
     return lines
 
 

@@ -86,6 +86,16 @@ def test_a_record_or_summary_that_was_edited_is_caught_by_verify(study: Study) -
     assert "summary.md: error E513" in failed.stderr
 
 
+def test_scores_that_were_edited_everywhere_are_caught_by_verify(study: Study) -> None:
+    path = study.run / "records" / "evaluate-stl-pos-s1.json"
+    scores = json.loads(path.read_bytes())["scores"]
+    for file in (path, study.run / "record.json"):
+        file.write_text(file.read_text().replace(f": {scores['test/pos/accuracy']!r}", ": 99.5"))
+    failed = study.mtlspec("verify", "small", check=False)
+    assert failed.returncode == 5
+    assert "error E516: the recorded scores are not those in scores.json" in failed.stderr
+
+
 def test_where_no_artifact_is_verify_says_so_once(study: Study) -> None:
     shutil.rmtree(study.run / "artifacts")
     failed = study.mtlspec("verify", "small", check=False)
@@ -108,6 +118,20 @@ def test_a_corrupt_cache_object_is_not_restored_but_computed_again(study: Study)
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert outcomes["train-stl-pos-s1"] == "done"
     assert study.digests() == before
+
+
+def test_a_corrupt_listing_in_the_cache_is_replaced(study: Study) -> None:
+    lock = yaml.safe_load((study.run / "dvc.lock").read_text())["stages"]["report"]
+    (listing,) = [out["md5"] for out in lock["outs"] if out["path"] == "artifacts/report"]
+    cached = study.root / ".dvc" / "cache" / "files" / "md5" / listing[:2] / listing[2:]
+    cached.chmod(0o644)
+    cached.write_bytes(cached.read_bytes()[:50])
+    cached.chmod(0o444)
+    shutil.rmtree(study.run / "artifacts" / "report")
+    assert study.outcomes(study.mtlspec("run", "small", "--no-publish"))["report"] == "done"
+    assert "up to date" in study.tool("dvc", "status").stdout
+    shutil.rmtree(study.run / "artifacts" / "report")
+    assert study.outcomes(study.mtlspec("run", "small", "--no-publish")) == {"report": "restored"}
 
 
 def test_a_corrupt_record_in_the_cache_is_not_restored(study: Study) -> None:

@@ -97,9 +97,17 @@ def test_plain_dvc_sees_an_edit_of_the_code_too(study: Study) -> None:
 def test_plain_dvc_refuses_stages_that_no_longer_fit_the_spec(study: Study) -> None:
     spec = study.root / "specs" / "small.yaml"
     spec.write_text(SPEC.replace("epochs: 1", "epochs: 3"))
+    kept = {path: path.read_bytes() for path in (study.run / "plan.json", *(study.run / "code").glob("*.json"))}
     failed = study.tool("dvc", "repro", check=False)
     assert failed.returncode != 0
     assert "error E408" in failed.stderr and "mtlspec plan --write" in failed.stderr
+    spec.unlink()
+    failed = study.tool("dvc", "repro", check=False)
+    assert failed.returncode != 0 and "specs/small.yaml" in failed.stderr
+    assert {path: path.read_bytes() for path in kept} == kept
+    study.mtlspec("registry", "remove", "small")
+    assert not study.run.exists() and "results" not in (study.root / "dvc.lock").read_text()
+    study.tool("dvc", "repro")
 
 
 def test_another_version_of_a_package_that_computes_is_seen_by_a_run(study: Study) -> None:
@@ -144,6 +152,8 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     study.tool("dvc", "repro", "--force", "--single-item", "registry/dvc.yaml:results@far", CORPORA=corpora)
     assert "up to date" in study.tool("dvc", "status").stdout
 
+    without = study.mtlspec("run", "far", "--no-publish")
+    assert "CORPORA is not set: using the copy that was made when it was here" in without.stderr
     for name in ("train.conllu", "dev.conllu"):
         with (tmp_path / "mini" / name).open("a") as file:
             file.write("\n")
@@ -151,10 +161,9 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     assert drifted.returncode == 3 and drifted.stderr.count("error E265") == 2
 
     shutil.rmtree(study.root / "registry" / "runs" / "far" / "artifacts")
-    shutil.rmtree(study.root / ".dvc" / "cache")
     at_the_root = study.tool("dvc", "repro").stdout
     assert "results@small" in at_the_root and "far" not in at_the_root
-    failed = study.tool("dvc", "repro", "registry/dvc.yaml", check=False)
+    failed = study.tool("dvc", "repro", "--force", "--single-item", "registry/runs/far/dvc.yaml:data-afar", check=False)
     assert failed.returncode != 0 and "CORPORA is not set; set CORPORA to the folder of the data" in failed.stderr
 
 
