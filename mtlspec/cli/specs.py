@@ -7,17 +7,22 @@ from pathlib import Path
 
 from mtlspec.errors import MtlspecError, SpecError, did_you_mean
 from mtlspec.io.project import Project
-from mtlspec.spec.sources import Sources
+from mtlspec.spec.sources import Sources, instead_of_file
 
 
 def find_spec(name: str, project: Project) -> Path:
     """The absolute path of a spec file inside the project."""
-    given = Path(name)
-    for candidate in (given, project.root / given, project.root / "specs" / f"{name}.yaml"):
+    given, specs = Path(name), project.root / "specs"
+    candidates = (given, project.root / given, specs / given, specs / f"{name}.yaml")
+    for candidate in candidates:
         if _is_file(candidate):
             return project.inside(candidate.resolve())
-    known = [path.stem for path in (project.root / "specs").glob("*.yaml")]
-    raise SpecError("E190", f"there is no spec '{name}'", None, did_you_mean(Path(name).stem, known))
+    message = f"there is no spec '{name}'"
+    for candidate in candidates if name else ():
+        if (found := instead_of_file(candidate)) is not None:
+            message = f"the spec '{name}' is no file: {project.relative(candidate.absolute())} is {found}"
+    known = [path.stem for path in specs.glob("*.yaml") if _is_file(path)]
+    raise SpecError("E190", message, None, did_you_mean(given.stem, known))
 
 
 def run_name(name: str, project: Project) -> str:

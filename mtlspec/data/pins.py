@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
-from mtlspec.data.files import card_files
-from mtlspec.errors import DataError, MtlspecError, Problems
+from mtlspec.data.files import card_files, split_files
+from mtlspec.errors import DataError, MtlspecError, Place, Problems
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_text_if_changed
-from mtlspec.spec.cards import DataCard
+from mtlspec.spec.cards import DataCard, Split
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))(.*)", re.DOTALL)
+_ROOT = re.compile(r"root\s*:\s*((?:['\"]?)([^'\"#]*?)['\"]?)\s*(?:\s#.*)?")
 _PLAIN = re.compile(r"[A-Za-z][\w./-]*")
 
 
@@ -28,13 +30,25 @@ def resolve_root(card: DataCard, project: Project) -> Path:
         name, rest = match[1] or match[2], match[3].lstrip("/")
         value = os.environ.get(name, "")
         if not value:
-            hint = f"set {name} to the folder of the data"
-            raise DataError("E261", f"the root of '{card.name}' is {card.root}, but {name} is not set", hint=hint)
+            message = f"the root of '{card.name}' is {card.root}, but {name} is not set"
+            raise DataError("E261", message, _root_place(card, project), f"set {name} to the folder of the data")
         root = Path(value) / rest
     root = project.root / root
     if not root.is_dir():
-        raise DataError("E262", f"the folder of the data card '{card.name}' does not exist", root)
+        message = f"the root of '{card.name}' is {card.root}, but there is no folder {root}"
+        remedy = f"set {match[1] or match[2]} to another folder" if match else "correct `root`"
+        raise DataError("E262", message, _root_place(card, project), f"put the data there, or {remedy}")
     return root
+
+
+def _root_place(card: DataCard, project: Project) -> Place | None:
+    """Where the card's file says the root; None for a card, or a root, that a spec or an override says."""
+    file = project.data_cards / f"{card.name}.yaml"
+    for number, line in enumerate(file.read_text("utf-8").splitlines() if file.is_file() else (), start=1):
+        said = _ROOT.fullmatch(line)
+        if said and said[2] == card.root:
+            return Place(project.relative(file), number, said.start(1) + 1)
+    return None
 
 
 def locked(card: DataCard, root: Path) -> dict[str, str]:
@@ -45,9 +59,10 @@ def locked(card: DataCard, root: Path) -> dict[str, str]:
 def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
     """Every file is there and has its recorded digest; all that do not are named at once.
 
-    A recorded file that is gone is one of them: a pattern would no longer find it.
+    A recorded file that is gone is one of them: a pattern would no longer find it. Nor may a file that is trained on
+    belong to another split.
     """
-    problems: list[MtlspecError] = []
+    problems: list[MtlspecError] = [*_shared_files(card, root)]
     gone = (path for path in card.sha256 if not (root / path).is_file())
     for path in sorted({*card_files(card, root), *gone}):
         try:
@@ -58,24 +73,50 @@ def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
         raise problems[0] if len(problems) == 1 else Problems(problems)
 
 
+def _shared_files(card: DataCard, root: Path) -> Iterator[DataError]:
+    """Patterns, folders and links may lead to one file in two ways, which the card's text does not tell."""
+    trained = {
+        (root / path).resolve(): path for group in card.files for path in split_files(card, group, root, "train")
+    }
+    splits: tuple[Split, ...] = ("dev", "test")
+    for group, split in product(card.files, splits):
+        for path in split_files(card, group, root, split):
+            other = trained.get((root / path).resolve())
+            if other is not None:
+                what = "this file" if other == path else f"this file, as '{other}'"
+                message = f"the splits 'train' and '{split}' of '{card.name}' share {what}"
+                hint = f"name {split} files that no model is trained on, under `paths` of the card"
+                yield DataError("E266", message, _file_place(card, root, path), hint)
+
+
+def _file_place(card: DataCard, root: Path, path: str) -> Place:
+    """A file on disk by its path; a generated one as its card names it, because its folder goes away."""
+    return Place(str(root / path) if card.generator is None else f"{card.name}/{path}")
+
+
 def _check_pin(card: DataCard, root: Path, path: str, card_file: Path) -> None:
     found, recorded = _digest(card, root, path), card.sha256.get(path)
     where, remedy = card_file.name, f"`mtlspec data lock {card.name}`"
+    record = f"record it: {remedy}"
     if not card_file.is_file():
         where, remedy = "the card in the spec", f"write `{path}: {found}` under its `sha256`"
+        record = remedy
+    place = _file_place(card, root, path)
     if recorded is None:
-        raise DataError("E264", f"{where} records no sha256 for this file, found {found}", root / path, remedy)
+        raise DataError("E264", f"{where} records no sha256 for this file, found {found}", place, record)
     if recorded != found:
-        message = f"the data file changed: recorded sha256 {recorded}, found {found}"
-        raise DataError("E265", message, root / path, f"if the change is meant: {remedy}")
+        what = "the data file changed" if card.generator is None else "the generated file is not what the card recorded"
+        message = f"{what}: recorded sha256 {recorded}, found {found}"
+        raise DataError("E265", message, place, f"if the change is meant: {remedy}")
 
 
 def _digest(card: DataCard, root: Path, path: str) -> str:
     if not (root / path).is_file():
         recorded = card.sha256.get(path, "none")
-        raise DataError(
-            "E263", f"a file of '{card.name}' is missing: recorded sha256 {recorded}, found none", root / path
-        )
+        message = f"a file of '{card.name}' is missing: recorded sha256 {recorded}, found none"
+        put = "put it there, or " if card.generator is None else ""  # a generator makes what it makes
+        remedy = "correct `paths` of the card" if path in card.paths else "take it out of the card's `sha256`"
+        raise DataError("E263", message, _file_place(card, root, path), put + remedy)
     return digest_file(root / path)
 
 

@@ -14,6 +14,7 @@ from mtlspec.spec.check_analyses import check_analyses
 from mtlspec.spec.check_batching import check_batching
 from mtlspec.spec.check_models import check_model_tasks, check_models
 from mtlspec.spec.check_published import check_pack, check_read_layers
+from mtlspec.spec.check_weights import check_weights
 from mtlspec.spec.families import TASKS, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
@@ -26,8 +27,10 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     for task in tasks.values():
         yield from _check_task(task, card)
     models = node.children("models")
+    yield from check_weights(node.near(("train",)), tuple(tasks))
     for model in models.values():
         yield from check_model_tasks(model, tuple(tasks))
+        yield from check_weights(model.near(("train",)), tuple(tasks))
     yield from check_models(node, groups, tuple(tasks))
     yield from check_batching(node, groups)
     yield from check_analyses(node, groups)

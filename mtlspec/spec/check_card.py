@@ -1,4 +1,4 @@
-"""What a data card must hold beyond its shape."""
+"""What a card must hold beyond its shape."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ from pathlib import PurePosixPath
 from typing import get_args
 
 from mtlspec.errors import SpecError, did_you_mean
-from mtlspec.spec.cards import DataCard, FileGroup, Split
+from mtlspec.spec.cards import DataCard, EncoderCard, FileGroup, Split
+from mtlspec.spec.check_splits import check_splits
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
 
-def check_card(card: DataCard, node: Node) -> Iterator[SpecError]:
+def check_card(card: DataCard | EncoderCard, node: Node) -> Iterator[SpecError]:
     """Every problem of a card that has the right shape."""
+    if isinstance(card, EncoderCard):
+        if card.source.type == "directory":
+            yield from _check_home(node.near(("source", "path")))
+        return
     if (card.root is None) == (card.generator is None):
-        said = "both" if card.root is not None else "neither"
+        said, hint = "both", "leave one of them out"
+        if card.root is None:
+            said, hint = "neither", "name the folder of the files, or what makes them"
         place = node.near(("root",)).place
-        yield SpecError("E141", f"a card has `root` or `generator`, this one has {said}", place)
+        yield SpecError("E141", f"a card has `root` or `generator`, this one has {said}", place, hint)
+    yield from _check_home(node.near(("root",)))
+    yield from check_splits(card, node)
     first_line: dict[str, int] = {}
     for index, group in enumerate(card.files):
         yield from _check_group(group, node.near(("files", index)))
@@ -28,6 +37,16 @@ def check_card(card: DataCard, node: Node) -> Iterator[SpecError]:
                 yield SpecError("E142", f"the layer '{layer}' stands in two groups of files", key, hint)
             elif key is not None:
                 first_line[layer] = key.line
+
+
+def _check_home(folder: Node) -> Iterator[SpecError]:
+    """`~` is the shell's word; only environment variables are read, so that a card says what it depends on."""
+    said = folder.value
+    if isinstance(said, str) and said.startswith("~"):
+        tilde, _, below = said.partition("/")
+        written = f"$HOME/{below}".rstrip("/")
+        hint = f"write `{shorten(written)}`" if tilde == "~" else "write the path in full"
+        yield SpecError("E148", f"'{shorten(tilde)}' is not read as a home folder", folder.place, hint)
 
 
 def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.io.digest import canonical_json
 from mtlspec.spec.check_start import check_start
-from mtlspec.spec.expand import task_sets, varied_raw
+from mtlspec.spec.check_weights import check_weights, swept_train
+from mtlspec.spec.expand import task_sets, varied_raw, vary
 from mtlspec.spec.explain import explain
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node, wrap
@@ -73,7 +74,10 @@ def _sets(group: ModelGroup, tasks: Sequence[str]) -> int:
 
 
 def _check_fit(name: str, group: ModelGroup, tasks: Sequence[str], model: Node) -> Iterator[SpecError]:
+    misnamed = any(check_weights(model.near(("train",)), tasks))
     for part, problem in _misfits(group, tasks):
+        if part == "balance" and misnamed:  # the task without a weight is the one that was misspelt
+            continue
         at = model.get("train", part)
         yield SpecError("E161", f"the {part} does not fit model '{name}': {problem}", (at or model).place)
 
@@ -99,21 +103,31 @@ def _check_sweep_key(key: str, values: Node, name: str, group: ModelGroup, tasks
         return
     if values.value == []:
         yield SpecError("E163", f"the sweep over '{shorten(key)}' has no values", values.place)
-    seen = set()
+    seen: dict[str, str] = {}  # what a value makes of the group -> the value as it was written
     for item in values.items():
-        value = item.plain()
-        text = canonical_json(value)
-        if text in seen:
-            yield SpecError("E164", f"the sweep over '{shorten(key)}' has a value twice", item.place)
-        seen.add(text)
-        yield from _check_sweep_value(key, value, item.place, place, name, group, tasks)
+        text, meant = canonical_json(item.plain()), _meaning(key, item.plain(), group)
+        if meant in seen:
+            first = seen[meant]
+            same = f"{shorten(first)} and {shorten(text)} are the same here" if text != first else "leave one out"
+            yield SpecError("E164", f"the sweep over '{shorten(key)}' has a value twice", item.place, same)
+        seen.setdefault(meant, text)
+        yield from _check_sweep_value(key, item, place, name, group, tasks)
+
+
+def _meaning(key: str, value: Any, group: ModelGroup) -> str:
+    """What a value of a sweep makes of a group, or the value itself if it does not fit: `1` and `1.0` may be equal."""
+    try:
+        return canonical_json(vary(group, [(key, value)]).model_dump())
+    except (KeyError, ValidationError):
+        return canonical_json(value)
 
 
 def _check_sweep_value(
-    key: str, value: Any, place: Place, key_place: Place, name: str, group: ModelGroup, tasks: Sequence[str]
+    key: str, item: Node, key_place: Place, name: str, group: ModelGroup, tasks: Sequence[str]
 ) -> Iterator[SpecError]:
+    place = item.place
     try:
-        raw = varied_raw(group, [(key, value)])
+        raw = varied_raw(group, [(key, item.plain())])
         varied = ModelGroup.model_validate(raw)
     except KeyError as error:
         message = f"the sweep key '{shorten(key)}' does not exist in model '{name}': {error} has no keys"
@@ -128,6 +142,8 @@ def _check_sweep_value(
                 message = f"a value of the sweep over '{shorten(key)}' does not fit model '{name}': {problem.message}"
                 yield SpecError("E167", message, place, problem.hint)
         return
-    for part, problem_text in _misfits(varied, tasks):
+    misnamed = list(check_weights(swept_train(key, item, key_place), tasks))
+    yield from misnamed
+    for part, problem_text in _misfits(varied, tasks) if not misnamed else ():
         message = f"with this value of '{shorten(key)}' the {part} does not fit model '{name}': {problem_text}"
         yield SpecError("E168", message, place)

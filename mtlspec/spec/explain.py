@@ -13,6 +13,7 @@ from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.spec import shapes
 from mtlspec.spec.families import FAMILIES
 from mtlspec.spec.nodes import Node
+from mtlspec.spec.scalars import resolve
 from mtlspec.spec.words import shorten, show
 
 
@@ -139,9 +140,24 @@ def _wrong_value(spot: _Spot, node: Node) -> SpecError:
     value = spot.path[-1] if spot.is_key else at.plain()
     place = (at.key or at.place) if spot.is_key else at.place
     hint = None
-    if isinstance(spot.shape, shapes.Choice) and isinstance(value, str):
-        hint = _guess(value, [str(choice) for choice in spot.shape.values])
+    if isinstance(value, str) and not spot.is_key and _is_quoted(value, spot.shape):
+        hint = "write it without quotes"
+    elif isinstance(spot.shape, shapes.Choice) and isinstance(value, str):
+        hint = _guess(value, [choice for choice in spot.shape.values if isinstance(choice, str)])
     return SpecError("E135", f"{_subject(spot)} must be {spot.shape.words()}, not {show(value)}", place, hint)
+
+
+def _is_quoted(text: str, shape: shapes.Shape) -> bool:
+    """Whether quotes made a text of what would fit without them."""
+    try:
+        value = resolve(text)
+    except ValueError:
+        return False
+    if isinstance(value, str) or value is None:
+        return False
+    if isinstance(shape, shapes.Choice):
+        return any(type(choice) is type(value) and choice == value for choice in shape.values)
+    return shapes.accepts(shape, value)
 
 
 def _guess(word: str, known: Iterable[str]) -> str | None:

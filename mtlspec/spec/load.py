@@ -81,7 +81,7 @@ class _Loader:
     def card(self, model: type[M], node: Node) -> M | None:
         """A card, checked as far as it is valid."""
         card = self.validate(model, node)
-        if isinstance(card, DataCard):
+        if isinstance(card, DataCard | EncoderCard):
             self.problems.extend(check_card(card, node))
         return card
 

@@ -48,10 +48,13 @@ class Sources:
         path = folder / f"{name.value}.yaml"
         label = self.project.relative(folder)
         if not path.is_file():
-            known = [p.stem for p in folder.glob("*.yaml")]
-            hint = did_you_mean(name.value, known) or f"cards are files in {label}"
-            raise SpecError("E122", f"there is no card '{name.value}' in {label}", name.place, hint)
-        node = self._mapping(path, "a card")
+            known = [p.stem for p in folder.glob("*.yaml") if p.is_file()]
+            message, hint = f"there is no card '{name.value}' in {label}", did_you_mean(name.value, known)
+            if (found := instead_of_file(path)) is not None:
+                message, hint = f"the card '{name.value}' is no file: {label}/{path.name} is {found}", None
+            raise SpecError("E122", message, name.place, hint or f"cards are files in {label}")
+        begins = "card: data" if folder == self.project.data_cards else "card: encoder"
+        node = self._mapping(path, "a card", begins)
         said = node.get("name")
         if said is not None and isinstance(said.value, str) and said.value != name.value:
             message = f"the card is called '{shorten(said.value)}', its file '{path.name}'"
@@ -64,15 +67,17 @@ class Sources:
             return node
         return merge(self.card(folder, node.value["extends"]), node.without("extends"))
 
-    def _mapping(self, path: Path, what: str) -> Node:
+    def _mapping(self, path: Path, what: str, begins: str) -> Node:
         node = read_yaml(path, self.project.relative(path))
         self.files.append(path)
+        if node.value is None:
+            raise SpecError("E149", "the file is empty", node.place, f"{what} begins with `{begins}`")
         if not isinstance(node.value, dict):
             raise SpecError("E125", f"{what} is a mapping, not {show(node.plain())}", node.place)
         return node
 
     def _extended(self, path: Path, above: tuple[Path, ...]) -> Node:
-        node = self._mapping(path, "a spec")
+        node = self._mapping(path, "a spec", "mtlspec: 1")
         extends = node.child("extends")
         if extends is None:
             return node
@@ -89,7 +94,7 @@ class Sources:
         if len(chain) > MAX_EXTENDS:
             raise SpecError("E129", f"more than {MAX_EXTENDS} specs extend each other", extends.place)
         if not exists:
-            known = [p.name for p in base.parent.glob("*.yaml")]
+            known = [p.name for p in base.parent.glob("*.yaml") if p.is_file()]
             hint = did_you_mean(base.name, known)
             raise SpecError("E136", f"there is no file '{shorten(extends.value)}'", extends.place, hint)
         return merge(self._extended(base, chain), node.without("extends"))
@@ -104,6 +109,18 @@ def _follow(path: Path, place: Place) -> tuple[Path, bool]:
         raise SpecError("E137", "the path cannot be followed", place) from None
 
 
+def instead_of_file(path: Path) -> str | None:
+    """What stands where a file was looked for, in words; None if nothing does."""
+    try:
+        if path.is_dir():
+            return "a folder"
+        if path.is_symlink():
+            return "a link that leads nowhere"
+        return "something else" if path.exists() else None
+    except OSError:  # a name that is too long for the file system
+        return None
+
+
 def apply_override(node: Node, text: str) -> Node:
     """`a.b.c=value` laid on a spec; the value is YAML: a scalar, `[1, 2]` or `{a: 1}`."""
     printable = shorten(" ".join(text.encode(errors="replace").decode().split()))
@@ -112,12 +129,14 @@ def apply_override(node: Node, text: str) -> Node:
     segments = dotted.strip().split(".")
     if not equals or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         raise SpecError("E138", "an override is written `key.key=value`", place)
+    if segments == ["extends"]:
+        raise SpecError("E175", "`extends` cannot be set", place, "write it in the spec's file")
     if not raw.strip():
         raise SpecError("E139", "the value is missing", place, "write `null` to unset a key")
     try:
         parsed = parse_yaml(raw.encode(errors="surrogateescape"), place.file)
     except MtlspecError as error:
-        problems = [SpecError(p.code, p.message, place, p.hint) for p in error.problems]
+        problems = [SpecError(p.code, p.message, place, _override_hint(p)) for p in error.problems]
         raise Problems(problems) from None
     over = _said_at(parsed, place)
     for depth in reversed(range(len(segments))):
@@ -127,6 +146,11 @@ def apply_override(node: Node, text: str) -> Node:
             raise SpecError("E140", f"'{through}' is {show(below.plain())} and has no keys", place, "set it as a whole")
         over = Node({segments[depth]: over}, place, place)
     return merge(node, over)
+
+
+def _override_hint(problem: MtlspecError) -> str | None:
+    """Hints of the YAML reader speak of files."""
+    return "use a UTF-8 locale" if problem.code == "E104" else problem.hint
 
 
 def _said_at(node: Node, place: Place) -> Node:

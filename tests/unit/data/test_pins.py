@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -56,14 +57,24 @@ def test_a_changed_file_is_named_with_both_digests(root: Path) -> None:
 def test_a_missing_file_is_named(root: Path) -> None:
     pinned = card(sha256=locked(card(), root))
     (root / "dev.txt").unlink()
-    with pytest.raises(DataError, match=r"dev\.txt: error E263"):
+    with pytest.raises(DataError) as caught:
+        check_pins(pinned, root, Path("toy.yaml"))
+    assert str(caught.value) == (
+        f"{root}/dev.txt: error E263: a file of 'toy' is missing: recorded sha256 {digest_bytes(b'dev')}, found none; "
+        "put it there, or correct `paths` of the card"
+    )
+
+
+def test_a_recorded_file_that_the_card_names_no_more_is_named(root: Path) -> None:
+    pinned = card(sha256={**locked(card(), root), "old.txt": "0" * 64})
+    with pytest.raises(DataError, match=r"E263.*; put it there, or take it out of the card's `sha256`$"):
         check_pins(pinned, root, Path("toy.yaml"))
 
 
 def test_a_file_without_a_digest_is_named(root: Path) -> None:
     digests = locked(card(), root)
     del digests["train.txt"]
-    with pytest.raises(DataError, match=r"toy\.yaml records no sha256"):
+    with pytest.raises(DataError, match=r"toy\.yaml records no sha256.*; record it: `mtlspec data lock toy`$"):
         check_pins(card(sha256=digests), root, card_file(root))
 
 
@@ -76,6 +87,62 @@ def test_a_card_inside_a_spec_is_not_sent_to_a_command_that_knows_only_files(roo
         f"{root}/train.txt: error E264: the card in the spec records no sha256 for this file, found {found}; "
         f"write `train.txt: {found}` under its `sha256`"
     )
+
+
+GENERATED: dict[str, Any] = {"root": None, "generator": {"type": "english_mini", "seed": 7}}
+
+
+def test_a_generated_file_is_called_as_its_card_calls_it(root: Path) -> None:
+    digests = locked(card(), root)
+    pinned = card(**GENERATED, sha256={**digests, "dev.txt": "a" * 64})
+    with pytest.raises(DataError) as caught:
+        check_pins(pinned, root, card_file(root))
+    assert str(caught.value) == (
+        f"toy/dev.txt: error E265: the generated file is not what the card recorded: recorded sha256 {'a' * 64}, "
+        f"found {digest_bytes(b'dev')}; if the change is meant: `mtlspec data lock toy`"
+    )
+
+
+def test_a_file_that_no_generator_makes_is_called_so_too(root: Path) -> None:
+    (root / "dev.txt").unlink()
+    with pytest.raises(DataError) as caught:
+        check_pins(
+            card(**GENERATED, sha256={"train.txt": digest_bytes(b"train"), "test.txt": digest_bytes(b"test")}),
+            root,
+            root,
+        )
+    assert str(caught.value) == (
+        "toy/dev.txt: error E263: a file of 'toy' is missing: recorded sha256 none, found none; "
+        "correct `paths` of the card"
+    )
+
+
+def sharing(root: Path, train: str, dev: str) -> DataCard:
+    """A pinned card whose splits are found by patterns."""
+    files = [
+        {
+            "reader": {"type": "columns", "column": {"t": 1}},
+            "paths": {"train": train, "dev": dev, "test": "test.txt"},
+            "layers": {"t": "t"},
+        }
+    ]
+    return card(files=files, sha256=locked(card(files=files), root))
+
+
+def test_a_file_that_patterns_put_in_two_splits_is_named(root: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        check_pins(sharing(root, "*r*.txt", "*a*.txt"), root, card_file(root))
+    assert str(caught.value) == (
+        f"{root}/train.txt: error E266: the splits 'train' and 'dev' of 'toy' share this file; "
+        "name dev files that no model is trained on, under `paths` of the card"
+    )
+    check_pins(sharing(root, "*r*.txt", "*d*.txt"), root, card_file(root))
+
+
+def test_a_link_to_a_file_that_is_trained_on_is_named(root: Path) -> None:
+    (root / "held.txt").symlink_to("train.txt")
+    with pytest.raises(DataError, match=r"held\.txt: error E266: .* share this file, as 'train\.txt'; name dev files"):
+        check_pins(sharing(root, "train.txt", "held.txt"), root, card_file(root))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +173,21 @@ def test_the_root_may_be_an_environment_variable(root: Path, tmp_path: Path, mon
         assert resolve_root(card(text), project) == tmp_path / "data" / "sub"
     with pytest.raises(DataError, match=r"E261.*NO_SUCH_NAME is not set; set NO_SUCH_NAME"):
         resolve_root(card("$NO_SUCH_NAME/sub"), project)
-    with pytest.raises(DataError, match="E262"):
-        resolve_root(card("nowhere"), project)
+    with pytest.raises(DataError, match=r"E262.*; put the data there, or set TOY_DATA to another folder$"):
+        resolve_root(card("$TOY_DATA/none"), project)
     with pytest.raises(DataError, match="E260"):
         resolve_root(card(None), project)
+
+
+@pytest.mark.parametrize("line", ["root: nowhere", "root: 'nowhere'  # why", 'root: "nowhere"'])
+def test_a_root_that_is_not_there_is_told_where_the_card_says_it(line: str, tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.data_cards.mkdir(parents=True)
+    (project.data_cards / "toy.yaml").write_text(f"card: data\n{line}\n")
+    with pytest.raises(DataError) as caught:
+        resolve_root(card("nowhere"), project)
+    said = f"the root of 'toy' is nowhere, but there is no folder {tmp_path}/nowhere"
+    hint = "put the data there, or correct `root`"
+    assert str(caught.value) == f"registry/data/toy.yaml:2:7: error E262: {said}; {hint}"
+    with pytest.raises(DataError, match=r"^error E262: the root of 'toy' is elsewhere"):  # said by a spec
+        resolve_root(card("elsewhere"), project)

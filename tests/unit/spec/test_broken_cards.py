@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from mtlspec.errors import Place
 from mtlspec.io.project import Project
+from mtlspec.spec.cards import DataCard
+from mtlspec.spec.check_splits import check_splits
+from mtlspec.spec.nodes import wrap
 from tests.unit.spec.small_project import DATA_CARD, SPEC
 
 Complaints = Callable[..., list[str]]
@@ -14,11 +19,14 @@ Complaints = Callable[..., list[str]]
 CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
     "neither root nor generator": (
         ("root: corpora/corpus\n", ""),
-        ["1:1: error E141: a card has `root` or `generator`, this one has neither"],
+        [
+            "1:1: error E141: a card has `root` or `generator`, this one has neither; "
+            "name the folder of the files, or what makes them"
+        ],
     ),
     "both root and generator": (
         ("root: corpora/corpus\n", "root: corpora/corpus\ngenerator: english_mini\n"),
-        ["5:7: error E141: a card has `root` or `generator`, this one has both"],
+        ["5:7: error E141: a card has `root` or `generator`, this one has both; leave one of them out"],
     ),
     "unknown column": (
         ("upos: upos", "upos: upoz"),
@@ -55,6 +63,32 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("card: data", "card: encoder"),
         ["1:7: error E135: 'card' must be 'data', not the text 'encoder'"],
     ),
+    "dev files that are trained on": (
+        ("dev: dev.conllu", "dev: train.conllu"),
+        [
+            "8:39: error E147: the splits 'train' and 'dev' share files: both name 'train.conllu'; "
+            "name dev files that no model is trained on"
+        ],
+    ),
+    "test files in the folder that is trained on": (
+        ("test: test.conllu", "test: [more/test.conllu, ./train.conllu/b]"),
+        [
+            "8:76: error E147: the splits 'train' and 'test' share files: './train.conllu/b' and 'train.conllu' "
+            "overlap; name test files that no model is trained on"
+        ],
+    ),
+    "home folder": (
+        ("root: corpora/corpus", "root: ~/corpora/corpus"),
+        ["5:7: error E148: '~' is not read as a home folder; write `$HOME/corpora/corpus`"],
+    ),
+    "somebody's home folder": (
+        ("root: corpora/corpus", "root: ~ann/corpus"),
+        ["5:7: error E148: '~ann' is not read as a home folder; write the path in full"],
+    ),
+    "empty": (
+        (DATA_CARD, "# soon\n"),
+        ["1:1: error E149: the file is empty; a card begins with `card: data`"],
+    ),
     "no mapping": (
         (DATA_CARD, "- a\n"),
         ["1:1: error E125: a card is a mapping, not a list"],
@@ -68,3 +102,74 @@ def test_a_broken_card_is_told_in_its_own_file(name: str, project: Project, comp
     assert DATA_CARD.count(old) == 1
     (project.data_cards / "corpus.yaml").write_text(DATA_CARD.replace(old, new))
     assert complaints(SPEC) == [f"registry/data/corpus.yaml:{line}" for line in lines]
+
+
+def test_a_home_folder_of_an_encoder_is_told_too(project: Project, complaints: Complaints) -> None:
+    card = "card: encoder\nname: small\nlicence: x\nsource: {type: directory, path: ~/bert}\n"
+    (project.encoder_cards / "small.yaml").write_text(card)
+    assert complaints(SPEC) == [
+        "registry/encoders/small.yaml:4:33: error E148: '~' is not read as a home folder; write `$HOME/bert`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("folder", "a folder"), ("link", "a link that leads nowhere")], ids=["folder", "link"]
+)
+def test_what_is_no_file_is_no_card(kind: str, found: str, project: Project, complaints: Complaints) -> None:
+    file = project.data_cards / "corpus.yaml"
+    file.unlink()
+    file.mkdir() if kind == "folder" else file.symlink_to("gone.yaml")
+    assert complaints(SPEC) == [
+        f"specs/study.yaml:3:7: error E122: the card 'corpus' is no file: registry/data/corpus.yaml is {found}; "
+        "cards are files in registry/data"
+    ]
+
+
+def overlap(train: Any, dev: Any, test: Any) -> list[str]:
+    """The splits that share files with `train`."""
+    files = [{"reader": "conllu", "paths": {"train": train, "dev": dev, "test": test}, "layers": {"upos": "upos"}}]
+    raw = {"card": "data", "name": "toy", "licence": "x", "source": "x", "root": "x", "files": files}
+    found = check_splits(DataCard.model_validate(raw), wrap(raw, Place("toy.yaml")))
+    return [str(problem).split("'")[3] for problem in found]
+
+
+@pytest.mark.parametrize(
+    ("train", "dev"),
+    [
+        ("a.txt", "./a.txt"),
+        (["a.txt", "b.txt"], ["c.txt", "b.txt"]),
+        ("parts", "parts/dev.txt"),
+        ("parts/in/train.txt", "parts"),
+        (".", "dev.txt"),
+        ("parts/*.txt", "parts/*.txt"),
+        ("parts/*.txt", "parts/dev.txt"),
+        ("parts/a.txt", "**/*.txt"),
+        ("a/b/c.txt", "a/**/b/**/*.txt"),
+        ("a/**/?.txt", "a/c.txt"),
+        ("*.txt", "dev-*.txt"),
+        ("?.txt", "*.txt"),
+        ("parts", "parts/dev-*.txt"),
+    ],
+)
+def test_splits_that_share_files_by_their_names(train: Any, dev: Any) -> None:
+    assert "dev" in overlap(train, dev, "other.conllu")
+    assert "test" in overlap(dev, "other.conllu", train)
+
+
+@pytest.mark.parametrize(
+    ("train", "dev"),
+    [
+        ("train.txt", "dev.txt"),
+        ("parts", "parts-dev"),
+        ("train/**/*.txt", "dev/**/*.txt"),
+        ("*train*", "*dev*"),
+        ("parts/*.txt", "parts/in/dev.txt"),
+        ("parts/*", "parts/dev"),  # perhaps a folder
+        ("a*", "a*/dev.txt"),
+        ("?-*.txt", "*-a.txt"),  # perhaps no name begins so
+        ("**", "dev.txt"),  # finds folders only
+    ],
+)
+def test_splits_that_need_not_share_files_are_left_to_the_files(train: Any, dev: Any) -> None:
+    assert overlap(train, dev, dev) == []
+    assert overlap(dev, train, train) == []

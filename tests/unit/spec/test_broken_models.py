@@ -66,7 +66,30 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "sweep with a value twice": (
         ("seeds: [1, 2]", "sweep: {train.epochs: [3, 3]}"),
-        ["12:27: error E164: the sweep over 'train.epochs' has a value twice"],
+        ["12:27: error E164: the sweep over 'train.epochs' has a value twice; leave one out"],
+    ),
+    "sweep with a value twice, written in two ways": (
+        ("seeds: [1, 2]", "sweep: {train.clip: [1, 1.0]}"),
+        ["12:25: error E164: the sweep over 'train.clip' has a value twice; 1 and 1.0 are the same here"],
+    ),
+    "sweep with a kind twice, written in two ways": (
+        ("seeds: [1, 2]", "sweep: {train.sampler: [random, {type: power, alpha: 0.8}, power]}"),
+        [
+            "12:60: error E164: the sweep over 'train.sampler' has a value twice; "
+            '{"alpha":0.8,"type":"power"} and "power" are the same here'
+        ],
+    ),
+    "weight of an unknown task": (
+        ("  epochs: 5", "  epochs: 5\n  balance: {type: static, weights: {pos: 1, lem: 1, foo: 3}}"),
+        ["10:53: error E176: there is no task 'foo' to weigh; known: lem, pos"],
+    ),
+    "weight of a misspelt task in one group": (
+        ("train: {epochs: 8}", "train: {balance: {type: static, weights: {pos: 1, lme: 1}}}"),
+        ["15:86: error E176: there is no task 'lme' to weigh; did you mean 'lem'?"],
+    ),
+    "weight of an unknown task in a sweep": (
+        ("seeds: [1, 2]", "sweep: {train.balance: [none, {type: static, weights: {pos: 1, lem: 1, foo: 2}}]}"),
+        ["12:72: error E176: there is no task 'foo' to weigh; known: lem, pos"],
     ),
     "sweep without values": (
         ("seeds: [1, 2]", "sweep: {train.epochs: []}"),
@@ -105,6 +128,16 @@ def test_a_balancing_that_does_not_fit_its_tasks(complaints: Complaints) -> None
     (line,) = complaints(text)
     assert line.startswith("specs/study.yaml:15:53: error E161: the balance does not fit model 'mtl': ")
     assert "lem" in line
+
+
+def test_a_weight_of_an_unknown_task_is_told_where_it_was_said(complaints: Complaints) -> None:
+    override = "train.balance={type: static, weights: {pos: 1, lem: 1, foo: 3}}"
+    assert complaints(SPEC, override) == [
+        f"--set {override[:59]}…: error E176: there is no task 'foo' to weigh; known: lem, pos"
+    ]
+    swept = "sweep={train.balance.weights.foo: [1, 2]}"
+    (line,) = complaints(SPEC, "train.balance={type: static, weights: {pos: 1, lem: 1}}", swept)
+    assert line == f"--set {swept}: error E176: there is no task 'foo' to weigh; known: lem, pos"
 
 
 STATIC = "`mode: static` prunes models that are trained already: name their group with `start`"

@@ -52,7 +52,7 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "a quoted number": (
         ("epochs: 5", "epochs: '5'"),
-        ["9:11: error E135: 'epochs' must be a whole number of at least 1, not the text '5'"],
+        ["9:11: error E135: 'epochs' must be a whole number of at least 1, not the text '5'; write it without quotes"],
     ),
     "a truth value for a number": (
         ("epochs: 5", "epochs: true"),
@@ -107,6 +107,14 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     "wrong version": (
         ("mtlspec: 1", "mtlspec: true"),
         ["1:10: error E135: 'mtlspec' must be 1, not true"],
+    ),
+    "a quoted version": (
+        ("mtlspec: 1", 'mtlspec: "1"'),
+        ["1:10: error E135: 'mtlspec' must be 1, not the text '1'; write it without quotes"],
+    ),
+    "another quoted version": (
+        ("mtlspec: 1", 'mtlspec: "2"'),
+        ["1:10: error E135: 'mtlspec' must be 1, not the text '2'"],
     ),
     "a bad name as key": (
         ("  stl: {", "  STL: {"),

@@ -83,7 +83,8 @@ OVERRIDES = {
     "train.epochs=x": "error E135: 'epochs' must be a whole number of at least 1, not the text 'x'",
     "train.epoch=3": "error E130: unknown key 'epoch'; did you mean 'epochs'?",
     "tasks.pos.layer=x": "error E150: the data card 'corpus' has no layer 'x'; known: dep, lemma, upos, xpos",
-    "name=A\udcff": "error E104: not UTF-8; save the file as UTF-8",
+    "name=A\udcff": "error E104: not UTF-8; use a UTF-8 locale",
+    "extends=first.yaml": "error E175: `extends` cannot be set; write it in the spec's file",
 }
 
 
@@ -147,9 +148,23 @@ def test_a_long_chain_of_extends_ends(complaints: Complaints, project: Project) 
     assert line == "specs/s15.yaml:1:10: error E129: more than 16 specs extend each other"
 
 
-@pytest.mark.parametrize(("text", "found"), [("", "null"), ("- 1", "a list"), ("x", "the text 'x'")])
+@pytest.mark.parametrize(("text", "found"), [("- 1", "a list"), ("x", "the text 'x'")])
 def test_a_spec_is_a_mapping(text: str, found: str, complaints: Complaints) -> None:
     assert complaints(text) == [f"specs/study.yaml:1:1: error E125: a spec is a mapping, not {found}"]
+
+
+@pytest.mark.parametrize("text", ["", "\n# nothing yet\n", "---\n"])
+def test_an_empty_spec_is_called_empty(text: str, complaints: Complaints) -> None:
+    (line,) = complaints(text)
+    assert line.startswith("specs/study.yaml:")
+    assert line.endswith(": error E149: the file is empty; a spec begins with `mtlspec: 1`")
+
+
+def test_a_folder_is_not_proposed_for_itself(complaints: Complaints, project: Project) -> None:
+    (project.root / "specs/base.yaml").mkdir()
+    assert complaints("extends: base.yaml") == [
+        "specs/study.yaml:1:10: error E136: there is no file 'base.yaml'; did you mean 'study.yaml'?"
+    ]
 
 
 def test_a_link_out_of_the_project_is_no_way_out(complaints: Complaints, project: Project, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_an_unset_variable_is_one_clear_line() -> None:
     with pytest.raises(DataError) as caught:
         resolve_root(load_data_card("ewt5", project), project)
     assert str(caught.value) == (
-        "error E261: the root of 'ewt5' is $MTLSPEC_DATA/ewt5/small, but MTLSPEC_DATA is not set; "
-        "set MTLSPEC_DATA to the folder of the data"
+        "registry/data/ewt5.yaml:8:7: error E261: the root of 'ewt5' is $MTLSPEC_DATA/ewt5/small, "
+        "but MTLSPEC_DATA is not set; set MTLSPEC_DATA to the folder of the data"
     )
 
 

@@ -1,0 +1,38 @@
+"""Checks of options whose keys are tasks: a weight for a task that does not exist would have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mtlspec.errors import Place, SpecError, did_you_mean
+from mtlspec.spec.nodes import Node
+from mtlspec.spec.words import shorten
+
+_KEYED = (("balance", "static", "weights"),)
+"""A part of `train`, its type and the option that maps tasks to something."""
+
+
+def check_weights(train: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
+    """Keys that are no task, in the options of a `train`; what is said for all models is told once, by its place."""
+    for key, said in _task_keys(train).items():
+        if tasks and key not in tasks:
+            message = f"there is no task '{shorten(key)}' to weigh"
+            yield SpecError("E176", message, said.key or said.place, did_you_mean(key, tasks))
+
+
+def swept_train(key: str, value: Node, key_place: Place) -> Node:
+    """The part of a `train` that a value of the sweep over `train.x.y` stands for."""
+    node = Node(value.value, value.place, key_place)
+    for part in reversed(key.split(".")[1:]):
+        node = Node({part: node}, key_place, key_place)
+    return node
+
+
+def _task_keys(train: Node) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    for part, kind, option in _KEYED:
+        said = train.child(part)
+        type_ = said.child("type") if said is not None else None
+        if said is not None and (type_ is None or type_.value == kind):
+            found |= said.children(option)
+    return found
