@@ -156,12 +156,12 @@ def sample(
 def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file below the project.")]) -> None:
     """Write samples and statistics into a Markdown page; what stands above its mark is kept."""
     from mtlspec.cli import console
+    from mtlspec.cli.page import write_page
     from mtlspec.data.corpus import read_split
     from mtlspec.data.open import opened
     from mtlspec.data.page import page as render
     from mtlspec.data.page import replaced
     from mtlspec.io.project import Project
-    from mtlspec.io.write import write_text_if_changed
     from mtlspec.spec.cards import Split
 
     project = Project.find()
@@ -171,7 +171,7 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
         _check_files(loaded, root, project)
         generated = render({split: list(read_split(loaded, root, split)) for split in get_args(Split)}, card)
     text = target.read_text("utf-8") if target.is_file() else f"# {loaded.title or loaded.name}\n"
-    written = write_text_if_changed(target, replaced(text, generated))
+    written = write_page(target, replaced(text, generated))
     console.say(f"{project.relative(target)}: {'written' if written else 'already up to date'}")
     _note_unlocked(loaded)
 

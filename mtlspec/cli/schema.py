@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from mtlspec.errors import SetupError
-
 EXAMPLES = (
     "mtlspec schema > spec.schema.json",
     "mtlspec schema --of data > data-card.schema.json",
@@ -42,13 +40,10 @@ def command(
 
         say_json(json_schema(of.value))
         return
+    from mtlspec.cli.page import write_page
     from mtlspec.io.project import Project
-    from mtlspec.io.write import write_text_if_changed
     from mtlspec.spec.document import spec_document
 
     target = Project.find().inside(docs.absolute())
-    try:
-        changed = write_text_if_changed(target, spec_document())
-    except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
-        raise SetupError("E633", f"this is no place for a file ({error.strerror})", target, "name a file") from None
+    changed = write_page(target, spec_document())
     note(f"{docs} {'written' if changed else 'is current'}")

@@ -46,7 +46,7 @@ class Plan(Frozen):
             return cls.model_validate_json(path.read_bytes(), strict=False)
         except FileNotFoundError:
             raise IntegrityError("E509", "there is no plan", path, "`mtlspec run` writes it") from None
-        except ValidationError:
+        except (OSError, ValidationError):
             hint = "`mtlspec run` or `mtlspec plan --write` writes it anew"
             raise IntegrityError("E511", "the plan is not readable", path, hint) from None
 

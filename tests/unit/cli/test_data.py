@@ -140,6 +140,8 @@ def test_page_keeps_what_people_wrote(project: Path, capfd: pytest.CaptureFixtur
     assert run(["data", "page", "toy", "toy.md"]) == 0
     assert page.read_text() == first
     assert "already up to date" in capfd.readouterr().out
+    assert run(["data", "page", "toy", "registry"]) == 6
+    assert "error E633: this is no place for a file" in capfd.readouterr().err
     assert run(["data", "page", "toy", "../outside.md"]) == 6
 
 
