@@ -167,22 +167,16 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     assert failed.returncode != 0 and "CORPORA is not set; set CORPORA to the folder of the data" in failed.stderr
 
 
-def test_a_failing_stage_is_one_line_and_nothing_is_kept(study: Study) -> None:
+def test_a_failing_stage_is_one_line_and_costs_what_depends_on_it_only(study: Study) -> None:
     """A learning rate that explodes: the loss is not finite, the other models are not lost."""
-    (study.root / "specs" / "small.yaml").write_text(EXPLODING)
-    failed = study.mtlspec("run", "small", "--no-publish", check=False)
-    assert failed.returncode == 4
-    assert failed.stderr.strip().splitlines()[-1].startswith("error E410: stage 'train-mtl-all-s1' failed")
-    assert "Traceback" not in failed.stderr
-    assert not (study.run / "artifacts" / "train-mtl-all-s1").exists()
-    assert (study.run / "artifacts" / "train-stl-pos-s1").exists()
-    assert not list(study.run.rglob("*.tmp"))
-
-
-def test_after_a_failure_nothing_starts_unless_the_run_is_to_keep_going(study: Study) -> None:
     (study.root / "specs" / "small.yaml").write_text(EXPLODING.replace("seeds: [1]", "seeds: [2]"))
     failed = study.mtlspec("run", "small", "--no-publish", "-j", "1", check=False)
-    assert study.outcomes(failed)["train-stl-pos-s2"] == "skipped"  # the longest is first, and fails
+    assert failed.returncode == 4
+    assert failed.stderr.strip().splitlines()[-1].startswith("error E410: stage 'train-mtl-all-s2' failed")
+    assert "Traceback" not in failed.stderr
+    assert not (study.run / "artifacts" / "train-mtl-all-s2").exists()
+    assert not list(study.run.rglob("*.tmp"))
+    assert study.outcomes(failed)["train-stl-pos-s2"] == "skipped"  # the longest is first, and nothing starts after it
     failed = study.mtlspec("run", "small", "--no-publish", "-j", "1", "--keep-going", check=False)
     outcomes = study.outcomes(failed)
     assert failed.returncode == 4
@@ -211,4 +205,3 @@ def test_a_data_file_that_drifts_is_named_with_both_digests(study: Study, tmp_pa
     study.mtlspec("data", "lock", "mini")
     plan = study.plan()
     assert any("sha256" in reason for reason in plan["data-mini"]["reasons"])
-    study.mtlspec("run", "small", "--no-publish")
