@@ -17,6 +17,10 @@ def kind_of(layer: Layer) -> LayerKind | None:
         return "dep"
     if isinstance(layer, ConTree):
         return "con"
+    if isinstance(layer, str):
+        return "label"
+    if isinstance(layer, float):
+        return "value"
     if not layer:
         return None
     return "srl" if isinstance(layer[0], Frame) else "tags"
@@ -28,6 +32,10 @@ def labels(layer: Layer) -> Iterable[str]:
         return layer.rels
     if isinstance(layer, ConTree):
         return (label for _, _, label in layer.spans)
+    if isinstance(layer, str):
+        return (layer,)
+    if isinstance(layer, float):
+        return ()
     return _tags_or_roles(layer)
 
 

@@ -26,8 +26,10 @@ COLUMNS: dict[LayerKind, dict[str, pa.DataType]] = {
         ".end": INTS,
         ".role": STRINGS,
     },
+    "label": {"": pa.string()},
+    "value": {"": pa.float64()},
 }
-LABELS: dict[LayerKind, str] = {"tags": "", "dep": ".rels", "con": ".label", "srl": ".role"}
+LABELS: dict[LayerKind, str] = {"tags": "", "dep": ".rels", "con": ".label", "srl": ".role", "label": ""}
 
 
 def fields(layer: str, kind: LayerKind) -> list[pa.Field]:
@@ -36,7 +38,7 @@ def fields(layer: str, kind: LayerKind) -> list[pa.Field]:
 
 def cells(value: Any, kind: LayerKind) -> tuple[Sequence[Any], ...]:
     """One sentence's layer as the cells of its columns, in the order of `COLUMNS`."""
-    if kind == "tags":
+    if kind in ("tags", "label", "value"):
         return (value,)
     if kind == "dep":
         return value.heads, value.rels
@@ -48,6 +50,9 @@ def cells(value: Any, kind: LayerKind) -> tuple[Sequence[Any], ...]:
 
 def value(cells: Sequence[Sequence[Any]], kind: LayerKind) -> Layer:
     """The inverse of `cells`."""
+    if kind in ("label", "value"):
+        found: str | float = cells[0]  # type: ignore[assignment]
+        return found
     if kind == "tags":
         return tuple(cells[0])
     if kind == "dep":

@@ -24,6 +24,8 @@ def _layer(words: Sequence[str], layer: Layer) -> list[str]:
         return [" ".join(f"{rel}({named[head]}, {word})" for rel, head, word in arcs)]
     if isinstance(layer, ConTree):
         return [bracketed(words, layer)]
+    if isinstance(layer, str | float):
+        return [str(layer)]
     frames = [_frame(words, item) for item in layer if isinstance(item, Frame)]
     tags = " ".join(
         f"{word}/{tag}" for word, tag in zip(words, layer, strict=False) if isinstance(tag, str) and tag != "O"

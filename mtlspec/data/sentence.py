@@ -1,4 +1,4 @@
-"""The common currency of all readers, tasks and writers: a sentence with its annotation layers."""
+"""The common currency of all readers, tasks and writers: a sentence, or a text, with its annotation layers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ class Frame:
     roles: tuple[tuple[int, int, str], ...]
 
 
-Layer = tuple[str, ...] | DepTree | ConTree | tuple[Frame, ...]
-"""Values of the layer kinds tags, dep, con and srl."""
+Layer = tuple[str, ...] | DepTree | ConTree | tuple[Frame, ...] | str | float
+"""Values of the layer kinds tags, dep, con, srl, label and value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words and layers; `place` is file:line of its first token, for error messages."""
+    """Words, or raw text in one or two segments; and layers. A layer that a sentence lacks is not in `layers`.
+
+    `place` is file:line of its first token, for error messages.
+    """
 
     id: str
     words: tuple[str, ...]
@@ -48,3 +51,4 @@ class Sentence:
     place: tuple[str, int] = ("", 0)
     comments: tuple[str, ...] = field(default=())
     between: tuple[tuple[int, str], ...] = field(default=())  # lines that are no words, and how many words come before
+    texts: tuple[str, ...] = field(default=())  # one or two segments; then there are no words

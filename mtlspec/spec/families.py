@@ -14,8 +14,9 @@ from pydantic import Field
 from mtlspec.kinds import Options, Sequence_
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-LayerKind = Literal["tags", "dep", "con", "srl"]
-"""tags: one string a word; dep: heads and relations; con: a phrase-structure tree; srl: predicates with role spans."""
+LayerKind = Literal["tags", "dep", "con", "srl", "label", "value"]
+"""tags: one string a word; dep: heads and relations; con: a phrase-structure tree; srl: predicates with role spans;
+label: one class for the whole; value: one number for the whole."""
 
 LAYER_KINDS: tuple[str, ...] = get_args(LayerKind)
 
