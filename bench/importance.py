@@ -23,6 +23,7 @@ def build(root: Path) -> tuple[Any, Any]:
     import torch
 
     from bench.training_loop import make_encoder
+    from mtlspec.data.corpora import Corpora
     from mtlspec.data.generators.english_mini import Options, corpus
     from mtlspec.data.prepare import write_prepared
     from mtlspec.data.prepared import Prepared
@@ -46,7 +47,7 @@ def build(root: Path) -> tuple[Any, Any]:
     torch.manual_seed(1)
     sharing: Any = options_class(SHARING, "hard").model_validate({"type": "hard"})
     built: Any = {name: options_class(TASKS, "tagging").model_validate(options) for name, options in tasks.items()}
-    model = build_model(Encoder.load(root / "encoder"), sharing, built, data.labels)
+    model = build_model(Encoder.load(root / "encoder"), sharing, built, Corpora.single(data).labels(built))
     model.module.eval()
     return model, data
 

@@ -97,6 +97,7 @@ def our_loop(directory: Path, root: Path, sentences: list[Sentence]) -> Callable
 
     import torch
 
+    from mtlspec.data.corpora import Corpora
     from mtlspec.data.prepare import write_prepared
     from mtlspec.data.prepared import Prepared
     from mtlspec.data.tokenizer import WordTokenizer
@@ -113,9 +114,10 @@ def our_loop(directory: Path, root: Path, sentences: list[Sentence]) -> Callable
     data = Prepared.load(root)
     sharing = options_class(SHARING, "hard").model_validate({"type": "hard"})
     task = options_class(TASKS, "tagging").model_validate({"type": "tagging", "layer": "xpos"})
-    model = build_model(Encoder.load(directory, 0.2), sharing, {"pos": task}, data.labels)
+    tasks = {"pos": task}
+    model = build_model(Encoder.load(directory, 0.2), sharing, tasks, Corpora.single(data).labels(tasks))
     options = TrainOptions.model_validate({"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 3200}})
-    state = TrainState.fresh(model, data, options, RunOptions(), seed=1)
+    state = TrainState.fresh(model, Corpora.single(data), options, RunOptions(), seed=1)
     model.module.train()
 
     def run() -> int:

@@ -148,9 +148,9 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
                 "sharing": {"type": "hard"}, "train": spec["train"], "encoder": {"subword_dropout": 0.2},
                 "seed": seed, "run": spec["run"], "sweep": [],
             }  # fmt: skip
-            train = add(f"train-{variant}", "train", params, {"encoder": encoder, "prepare": prepare})
+            train = add(f"train-{variant}", "train", params, {"encoder": encoder, "prepare-toy": prepare})
             evaluate = add(
-                f"evaluate-{variant}", "evaluate", {"run": spec["run"]}, {"train": train, "prepare": prepare}
+                f"evaluate-{variant}", "evaluate", {"run": spec["run"]}, {"train": train, "prepare-toy": prepare}
             )
             row = {"stage": evaluate, "train": train, "group": group, "tasks": list(members), "seed": seed, "sweep": []}
             models.append(row)
@@ -159,7 +159,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
         "analyse-scores", "analyse", {"name": "scores", "options": options, "models": models},
         {row["stage"]: row["stage"] for row in models},
     )  # fmt: skip
-    inputs = {"prepare": prepare, scores: scores}
+    inputs = {"prepare-toy": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
     params = {**resolved, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]}

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.sentence import Sentence
 from tests import toy
 
@@ -86,7 +87,7 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
     built: Any = {name: options_class(TASKS, "tagging").model_validate(options) for name, options in tasks.items()}
     strategy: Any = options_class(SHARING, sharing["type"]).model_validate(sharing)
     encoder = Encoder(bert, config, data.specials, 0.0, None)
-    model = build_model(encoder, strategy, built, data.labels)
+    model = build_model(encoder, strategy, built, Corpora.single(data).labels(built))
     with torch.no_grad():
         for task in model.tasks:
             _set_decoder(task)

@@ -177,7 +177,7 @@ def run_train(root: Path, encoder: Path, prepared: Path, params: dict[str, Any],
     out, work = root / "out", root / "work"
     out.mkdir(parents=True, exist_ok=True)
     work.mkdir(exist_ok=True)
-    inputs = {"encoder": encoder, "prepare": prepared}
+    inputs = {"encoder": encoder, "prepare-toy": prepared}
     return run(StageContext("train", params, inputs, out, work, "identity", root, progress or silent))
 
 
@@ -189,4 +189,4 @@ def run_evaluate(root: Path, train: Path, prepared: Path) -> Any:
     out, work = root / "out", root / "work"
     out.mkdir(parents=True, exist_ok=True)
     params = {"batch": {"sentences": 32, "tokens": 3200}, "run": {"threads": 1, "device": "cpu", "precision": "fp32"}}
-    return run(StageContext("evaluate", params, {"train": train, "prepare": prepared}, out, work, "identity", root))
+    return run(StageContext("evaluate", params, {"train": train, "prepare-toy": prepared}, out, work, "identity", root))

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.analyses._sound import load_sound_model
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_bytes
 from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance, sample_rows
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.model.predict import count, predict, score
+from mtlspec.model.predict import count_corpora, predict_corpora, score
 from mtlspec.spec.models import BatchLimits
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ SCHEMA = pa.schema(
 
 
 def measure_importance(options: Options, job: Measurement) -> Measured:
-    data, model = Prepared.load(job.inputs["prepare"]), load_sound_model(job)
+    corpora, model = Corpora.load(job.inputs), load_sound_model(job)
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     for done, method in enumerate(options.methods):
         job.progress(done, len(options.methods), method)
-        values = _values(method, options, model, data)
+        values = _values(method, options, model, corpora)
         for row in _rows(method, model, values) if values is not None else ():
             for name, cell in zip(SCHEMA.names, row, strict=True):
                 columns[name].append(cell)
@@ -56,15 +56,15 @@ def write_heads(table: pa.Table, out: Path) -> None:
     write_bytes(out / FILE, buffer.getvalue().to_pybytes())
 
 
-def _values(method: str, options: Options, model: MultiTaskModel, data: Prepared) -> Tensor | None:
+def _values(method: str, options: Options, model: MultiTaskModel, corpora: Corpora) -> Tensor | None:
     """Float64 [T, L, H]; None where the method does not apply to the model."""
     sharing, tasks = model.sharing, model.tasks
     if method == "gate":
         gates = sharing.head_gates("gate")
         return None if gates is None else gates.double().cpu().expand(len(tasks), -1, -1)
     if method == "ablation" and options.ablation == "score":
-        return score_drops(model, data)
-    split = data.split(options.split)
+        return score_drops(model, corpora)
+    split = corpora.of(tasks[0]).split(options.split)
     rows = sample_rows(len(split), options.sentences, options.seed)
     found = annotated_batches(tasks, split, model.encoder.specials, LIMITS, rows)
     batches = [(batch.to(model.device), golds) for batch, golds in found]
@@ -83,13 +83,13 @@ def normalised(values: Tensor, how: Literal["none", "layers", "released"]) -> Te
     return values / length
 
 
-def score_drops(model: MultiTaskModel, data: Prepared) -> Tensor:
+def score_drops(model: MultiTaskModel, corpora: Corpora) -> Tensor:
     """Float64 [T, L, H]: how many points of the main dev score every head is worth."""
     heads = model.encoder.heads
 
     def scores(gates: Tensor) -> Tensor:
         with heads.gated(gates):
-            found = score(model, count(model, data.dev, predict(model, data.dev, LIMITS)))
+            found = score(model, count_corpora(model, corpora, "dev", predict_corpora(model, corpora, "dev", LIMITS)))
         return torch.tensor([found[task.name][task.metric.main] for task in model.tasks], dtype=torch.float64)
 
     drops = torch.zeros(len(model.tasks), *heads.shape, dtype=torch.float64)

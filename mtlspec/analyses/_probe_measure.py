@@ -12,6 +12,7 @@ from mtlspec.analyses._probe_hits import Tally, write_hits
 from mtlspec.analyses._probe_options import ProbeOptions
 from mtlspec.analyses._probe_passes import Question, ask
 from mtlspec.analyses._probe_subjects import Subject, subjects
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import StageError
 
@@ -20,7 +21,8 @@ Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Seq
 
 def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> Measured:
     """Writes `probe.parquet` and `probe.json`."""
-    splits = {name: PreparedSplit.load(job.inputs["prepare"], name) for name in options.splits}
+    data = Corpora.load(job.inputs).named(None)
+    splits = {name: data.split(name) for name in options.splits}
     questions = [
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
         for task, layer in options.probed().items()

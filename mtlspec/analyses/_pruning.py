@@ -13,11 +13,12 @@ from torch import Tensor
 from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.analyses._sound import load_sound_model
 from mtlspec.data.batching import EXTRA, Batch, collate, sequential
-from mtlspec.data.prepared import Prepared, PreparedSplit
+from mtlspec.data.corpora import Corpora
+from mtlspec.data.prepared import PreparedSplit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.model.predict import count, predict, score
+from mtlspec.model.predict import count_corpora, predict_corpora, score
 from mtlspec.model.prune import prune, ungated
 from mtlspec.spec.models import BatchLimits
 
@@ -27,10 +28,11 @@ FILE = "pruning.json"
 
 def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
     """Masked and pruned scores on test; a model without gates is measured as it is."""
-    data, masked = Prepared.load(job.inputs["prepare"]), load_sound_model(job)
+    corpora, masked = Corpora.load(job.inputs), load_sound_model(job)
+    data = corpora.of(masked.tasks[0])
     gates = masked.sharing.head_gates("gate")
     job.progress(0, 3, "masked")
-    predictions = {"masked": predict(masked, data.test, LIMITS)}
+    predictions = {"masked": predict_corpora(masked, corpora, "test", LIMITS)}
     forms = {"masked": masked} if gates is None else {"whole": ungated(masked), "masked": masked}
     whole = multiply_adds(masked.encoder, data.test)
     facts: dict[str, Any] = {"gated": gates is not None, **_shares(masked.encoder, gates)}
@@ -38,7 +40,7 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
         job.progress(1, 3, "pruned")
         batch = _batches(data.dev if len(data.dev) else data.test, masked, 1)[0]
         pruned, report = prune(masked, gates, batch)
-        predictions["pruned"] = predict(pruned, data.test, LIMITS)
+        predictions["pruned"] = predict_corpora(pruned, corpora, "test", LIMITS)
         forms["pruned"] = pruned
         facts |= report.facts()
         facts["multiply_adds"] = multiply_adds(pruned.encoder, data.test) / whole
@@ -48,7 +50,7 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
             )
             for task in masked.tasks
         }
-    scores = {form: score(masked, count(masked, data.test, found)) for form, found in predictions.items()}
+    scores = {form: score(masked, count_corpora(masked, corpora, "test", found)) for form, found in predictions.items()}
     facts["tasks"] = {
         task.name: {"main": task.metric.main, **{form: found[task.name] for form, found in scores.items()}}
         for task in masked.tasks

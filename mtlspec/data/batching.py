@@ -40,11 +40,29 @@ class Batch:
     piece_mask: Tensor  # bool [B, S]: True where there is no padding
     word_of_piece: Tensor  # int64 [B, S]: word number, -1 on specials and padding
     word_mask: Tensor  # bool [B, W]
-    split: PreparedSplit | None = None  # the split of the rows, for tasks to which a part of its annotation is given
+    split: PreparedSplit | None = None  # of all rows; None where they come from several
+    types: Tensor | None = None  # int64 [B, S]: token types, where some example has two segments
+    tasks: Tensor | None = None  # int64 [B]: the task that each example is encoded for; None where it does not matter
 
     def to(self, device: torch.device | str) -> Batch:
-        names = ("rows", "pieces", "piece_mask", "word_of_piece", "word_mask")
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
+        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self._tensors()}
+        return replace(self, **moved)
+
+    def _tensors(self) -> list[tuple[str, Tensor]]:
+        return [(name, value) for name, value in vars(self).items() if isinstance(value, Tensor)]
+
+    def for_task(self, task: int) -> Batch:
+        """The same examples, encoded for one task (an index)."""
+        return replace(self, tasks=torch.full_like(self.rows, task))
+
+    def select(self, index: Tensor, split: PreparedSplit | None = None) -> Batch:
+        """The examples of index int64 [n], without the columns that only others fill; `split`: where they come from."""
+        words = int(self.word_mask.index_select(0, index).sum(1).max())
+        pieces = int(self.piece_mask.index_select(0, index).sum(1).max())
+        widths = {"word_mask": words, "pieces": pieces, "piece_mask": pieces, "word_of_piece": pieces, "types": pieces}
+        chosen: dict[str, Any] = {name: value.index_select(0, index) for name, value in self._tensors()}
+        chosen |= {name: chosen[name][:, :width] for name, width in widths.items() if name in chosen}
+        return replace(self, **chosen, split=split if split is not None else self.split)
 
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:

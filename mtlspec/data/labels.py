@@ -40,10 +40,15 @@ def labels(layer: Layer) -> Iterable[str]:
 
 
 def targets(layer: Layer) -> Iterable[str]:
-    """What a decoder of this layer chooses from: labels; of a phrase-structure tree, unary chains such as `S VP`."""
+    """What a decoder of this layer chooses from: labels; of a phrase-structure tree, unary chains such as `S VP`.
+
+    A number is its own target, as text: what a decoder learns the scale from.
+    """
     if isinstance(layer, ConTree):
         chains = groupby(layer.spans, key=lambda span: span[:2])
         return (CHAIN.join(label for _, _, label in chain) for _, chain in chains)
+    if isinstance(layer, float):
+        return (repr(layer),)
     return labels(layer)
 
 

@@ -18,7 +18,6 @@ from mtlspec.data.batching import Specials
 from mtlspec.data.layers import COLUMNS, value
 from mtlspec.data.sentence import Layer
 from mtlspec.errors import DataError
-from mtlspec.spec.cards import Split
 from mtlspec.spec.families import LayerKind
 
 
@@ -64,6 +63,12 @@ class PreparedSplit:
             )
         return self._table[name]
 
+    def _kind(self, layer: str) -> LayerKind:
+        if layer not in self.layers:
+            hint = f"known: {', '.join(self.layers)}"
+            raise DataError("E271", f"the prepared data have no layer '{layer}'", hint=hint)
+        return self.layers[layer]
+
     def strings(self, layer: str) -> list[list[str]]:
         """A column of string lists, such as a tag layer, as Python lists."""
         values: list[list[str]] = self.column(layer).to_pylist()
@@ -79,13 +84,19 @@ class PreparedSplit:
         known = np.array([place.get(label, -1) for label in encoded.dictionary.to_pylist()], np.int64)
         return torch.from_numpy(known[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)])
 
+    def labelled(self, layer: str) -> Tensor:
+        """int64 [n], ascending: the examples that carry a layer."""
+        suffix = next(iter(COLUMNS[self._kind(layer)]))
+        there = self.column(layer + suffix).is_valid().to_numpy()
+        return torch.from_numpy(np.flatnonzero(there))
+
     def flat(self, column: str) -> tuple[Tensor, Tensor]:
         """A column of integer lists as values int32 [total] and offsets int64 [N + 1]."""
         return _flat(self.column(column))
 
     def values(self, layer: str) -> list[Layer]:
         """A layer of any kind as the objects that readers and metrics know, one per sentence."""
-        kind = self.layers[layer]
+        kind = self._kind(layer)
         columns = [self.column(layer + suffix).to_pylist() for suffix in COLUMNS[kind]]
         return [value(cells, kind) for cells in zip(*columns, strict=True)]
 
@@ -94,9 +105,7 @@ class PreparedSplit:
 class Prepared:
     """A prepared directory."""
 
-    train: PreparedSplit
-    dev: PreparedSplit
-    test: PreparedSplit
+    splits: Mapping[str, PreparedSplit]  # train, dev, test, and further ones for evaluation
     labels: Mapping[str, Mapping[str, int]]  # layer -> label -> count in train
     unseen: Mapping[str, Sequence[str]]  # layer -> labels that only dev or test have
     specials: Specials
@@ -106,18 +115,31 @@ class Prepared:
     def load(cls, directory: Path) -> Prepared:
         about = _about(directory)
         labels = json.loads((directory / "labels.json").read_bytes())
-        splits = {name: PreparedSplit.load(directory, name) for name in ("train", "dev", "test")}
         return cls(
-            **splits,
+            splits={name: PreparedSplit.load(directory, name) for name in about["sizes"]},
             labels=labels["train"],
             unseen=labels["unseen"],
             specials=Specials(**about["specials"]),
             layers=about["layers"],
         )
 
-    def split(self, name: Split) -> PreparedSplit:
-        split: PreparedSplit = getattr(self, name)
-        return split
+    @property
+    def train(self) -> PreparedSplit:
+        return self.split("train")
+
+    @property
+    def dev(self) -> PreparedSplit:
+        return self.split("dev")
+
+    @property
+    def test(self) -> PreparedSplit:
+        return self.split("test")
+
+    def split(self, name: str) -> PreparedSplit:
+        if name not in self.splits:
+            hint = f"known: {', '.join(self.splits)}"
+            raise DataError("E276", f"the prepared data have no split '{name}'", hint=hint)
+        return self.splits[name]
 
 
 def _about(directory: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from torch import Tensor
 from mtlspec.data.batching import Batch, Specials, collate, sequential
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.encoder.states import States
 from mtlspec.model.sharing import Sharing
 from mtlspec.model.task import Task
 from mtlspec.spec.models import BatchLimits
@@ -72,24 +72,25 @@ def mean_losses(sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annot
     sentences = torch.zeros(len(tasks), dtype=torch.float64)
     with _at_rest(sharing, tasks), sharing.encoder.heads.gated(gates):
         for batch, golds in batches:
-            states: WordStates | None = None
+            states: States | None = None
             for number, gold in enumerate(golds):
                 if gold is None:
                     continue
                 if states is None or not sharing.task_free:
-                    states = sharing.encode(batch, number)
+                    states = sharing.encode(batch.for_task(number))
                 sums[number] += tasks[number].loss(states, batch, gold).item() * len(batch.rows)
                 sentences[number] += len(batch.rows)
     return sums / sentences.clamp(min=1)
 
 
-def sentence_losses(task: Task, states: WordStates, batch: Batch, gold: Any) -> Tensor:
+def sentence_losses(task: Task, states: States, batch: Batch, gold: Any) -> Tensor:
     """[B]: the loss of every sentence as if it were alone in its batch."""
-    words, cls, sep = states.words.unbind(0), states.cls.unbind(0), states.sep.unbind(0)
+    split = zip(*(part.unbind(0) for part in (states.words, states.cls, states.sep, states.pieces)), strict=True)
     losses = []
-    for i, alone in enumerate(_each_alone(batch)):
-        own = words[i][: alone.word_mask.shape[1]].unsqueeze(0)
-        losses.append(task.loss(WordStates(own, cls[i].unsqueeze(0), sep[i].unsqueeze(0)), alone, gold))
+    for (words, cls, sep, pieces), alone in zip(split, _each_alone(batch), strict=True):
+        own_words, own_pieces = words[: alone.word_mask.shape[1]], pieces[: alone.pieces.shape[1]]
+        own = States(own_words.unsqueeze(0), cls.unsqueeze(0), sep.unsqueeze(0), own_pieces.unsqueeze(0))
+        losses.append(task.loss(own, alone, gold))
     return torch.stack(losses)
 
 
@@ -137,7 +138,7 @@ def _sensitivities(
         )
     gates = torch.ones(len(batch.rows), *heads.shape, device=batch.pieces.device, requires_grad=True)
     with heads.captured(attention=False, contexts=token_abs) as seen, heads.gated(gates):
-        states = sharing.encode(batch, group[0])
+        states = sharing.encode(batch.for_task(group[0]))
     for number in group:
         loss = sentence_losses(tasks[number], states, batch, golds[number]).sum()
         more = number != group[-1]

@@ -16,10 +16,11 @@ from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import Encoder, WordStates, copy_tokenizer
+from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer
 from mtlspec.model.encoder.loading import first_line
+from mtlspec.model.encoder.states import States
 from mtlspec.model.sharing import Sharing, SharingKind
-from mtlspec.model.task import Task, build_task, rebuild_task
+from mtlspec.model.task import Task, rebuild_task
 from mtlspec.spec.families import SHARING, SharingOptions, TaskOptions
 
 WEIGHTS, ABOUT, ENCODER = "model.safetensors", "model.json", "encoder"
@@ -38,9 +39,9 @@ class MultiTaskModel:
         decoders = nn.ModuleDict({task.name: task.module for task in tasks})
         self.module = nn.ModuleDict({"encoder": encoder, "sharing": sharing.module, "tasks": decoders})
 
-    def states(self, batch: Batch, task: int) -> WordStates:
+    def states(self, batch: Batch, task: int) -> States:
         """What the decoder of one task (an index) sees of a batch."""
-        return self.sharing.encode(batch, task)
+        return self.sharing.encode(batch.for_task(task))
 
     def to(self, device: torch.device) -> MultiTaskModel:
         self.module.to(device)
@@ -82,9 +83,12 @@ def build_model(
     tasks: Mapping[str, TaskOptions],
     labels: Mapping[str, Mapping[str, int]],
 ) -> MultiTaskModel:
-    """A model with fresh decoders, their parameters drawn from torch's global generator; `labels` are per layer."""
+    """A model with fresh decoders, their parameters drawn from torch's global generator.
+
+    `labels` are each task's training labels with their counts.
+    """
     sharing = _build_sharing(sharing_options, encoder, list(tasks))
-    built = [build_task(options, name, labels[options.layer], sharing.width) for name, options in tasks.items()]
+    built = [options.build(name, labels[name], sharing.width) for name, options in tasks.items()]
     sharing.attach(built)
     return MultiTaskModel(encoder, sharing, sharing_options, built)
 

@@ -7,40 +7,86 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from mtlspec.data.batching import collate, sequential
+from mtlspec.data.batching import Batch, collate, sequential
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.metrics.metric import Counts
+from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
+from mtlspec.model.task import Task
 from mtlspec.spec.models import BatchLimits
 
 Predictions = dict[str, list[Any]]
-"""task -> one prediction a sentence, in the order of the split"""
+"""task -> one prediction an example, in the order of the split; None for those that were not asked for"""
+
+
+def predict_corpora(model: MultiTaskModel, corpora: Corpora, split: str, limits: BatchLimits) -> Predictions:
+    """Predictions of every task on one split of its own corpus."""
+    found: Predictions = {}
+    for name in dict.fromkeys(task.corpus for task in model.tasks):
+        data = corpora.named(name)
+        tasks = [number for number, task in enumerate(model.tasks) if task.corpus == name]
+        found |= predict(model, data.split(split), limits, tasks)
+    return {task.name: found[task.name] for task in model.tasks}
 
 
 @torch.inference_mode()
-def predict(model: MultiTaskModel, split: PreparedSplit, limits: BatchLimits) -> Predictions:
-    """Every sentence is encoded once for all tasks, or once for each where the encoder's output depends on the task.
+def predict(
+    model: MultiTaskModel, split: PreparedSplit, limits: BatchLimits, tasks: Sequence[int] | None = None
+) -> Predictions:
+    """Predictions of all tasks, or of those with some indices, for the examples that carry their annotation.
 
-    The model is in evaluation mode afterwards.
+    Where no example of the split does, all are predicted. Every example is encoded once for all tasks, or once for each
+    where the encoder's output depends on the task. The model is in evaluation mode afterwards.
     """
     model.module.eval()
-    device = model.device
-    found: dict[str, list[Any]] = {task.name: [None] * len(split) for task in model.tasks}
-    for rows in sequential(split.piece_counts, limits.sentences, limits.tokens):
-        batch = collate(split, rows, model.encoder.specials).to(device)
-        places = rows.tolist()
-        states = model.states(batch, 0) if model.sharing.task_free else None
-        for number, task in enumerate(model.tasks):
-            seen = states if states is not None else model.states(batch, number)
-            for place, prediction in zip(places, task.decode(seen, batch), strict=True):
-                found[task.name][place] = prediction
+    chosen = range(len(model.tasks)) if tasks is None else tasks
+    wanted = {number: predicted_rows(model.tasks[number], split) for number in chosen}
+    found: Predictions = {model.tasks[number].name: [None] * len(split) for number in chosen}
+    every = torch.unique(torch.cat(list(wanted.values())))
+    for part in sequential(split.piece_counts[every], limits.sentences, limits.tokens):
+        rows = every[part]
+        batch = collate(split, rows, model.encoder.specials).to(model.device)
+        shared = model.states(batch, 0) if model.sharing.task_free else None
+        for number in chosen:
+            states = shared if shared is not None else model.states(batch, number)
+            _decode(model.tasks[number], states, batch, rows, wanted[number], found)
     return found
 
 
-def count(model: MultiTaskModel, split: PreparedSplit, predictions: Mapping[str, Sequence[Any]]) -> dict[str, Counts]:
-    """task -> the counts of its metric, int64 [N, K]."""
-    return {task.name: task.metric.counts(task.gold_values(split), predictions[task.name]) for task in model.tasks}
+def predicted_rows(task: Task, split: PreparedSplit) -> Tensor:
+    """int64 [n]: the examples that a task predicts: those with its annotation or, where there is none, all."""
+    rows = task.rows(split)
+    return rows if len(rows) else torch.arange(len(split))
+
+
+def _decode(task: Task, states: States, batch: Batch, rows: Tensor, wanted: Tensor, found: Predictions) -> None:
+    """Put a task's predictions of a batch into place."""
+    there = torch.isin(rows, wanted)
+    if not there.all():
+        index = there.nonzero().squeeze(1).to(batch.rows.device)
+        if not len(index):
+            return
+        batch, rows = batch.select(index), rows[there]
+        states = states.select(index, batch.word_mask.shape[1], batch.pieces.shape[1])
+    for place, prediction in zip(rows.tolist(), task.decode(states, batch), strict=True):
+        found[task.name][place] = prediction
+
+
+def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Counts:
+    """The counts of a task's metric, one row for each example with its annotation: [n, K]."""
+    rows = task.rows(split).tolist()
+    gold = task.gold_values(split)
+    return task.metric.counts([gold[row] for row in rows], [predictions[row] for row in rows])
+
+
+def count_corpora(
+    model: MultiTaskModel, corpora: Corpora, split: str, predictions: Mapping[str, Sequence[Any]]
+) -> dict[str, Counts]:
+    """task -> the counts of its metric on one split of its own corpus."""
+    return {task.name: count(task, corpora.of(task).split(split), predictions[task.name]) for task in model.tasks}
 
 
 def score(model: MultiTaskModel, counts: Mapping[str, Counts]) -> dict[str, dict[str, float]]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
     from mtlspec.data.batching import Batch
-    from mtlspec.model.encoder.encoder import Encoder, WordStates
+    from mtlspec.model.encoder.encoder import Encoder
+    from mtlspec.model.encoder.states import States
     from mtlspec.model.task import Task
 
 Balancing = Callable[[int, Tensor], Tensor]
@@ -71,10 +72,9 @@ class Sharing:
         del updates
         return []
 
-    def encode(self, batch: Batch, task: int) -> WordStates:
-        """What the decoder of `task` (an index) sees."""
-        del task
-        states: WordStates = self.encoder(batch)
+    def encode(self, batch: Batch) -> States:
+        """What the decoders see; `batch.tasks` says for which task each example is encoded."""
+        states: States = self.encoder(batch)
         return states
 
     def loss(self, task: int, loss: Tensor, balance: Balancing) -> Tensor:

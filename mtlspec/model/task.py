@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -12,63 +13,57 @@ if TYPE_CHECKING:
     from mtlspec.data.batching import Batch
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.metrics.metric import Metric
-    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.encoder.states import States
     from mtlspec.spec.families import TaskOptions
 
 
-class Task(Protocol):
+class Task(ABC):
     """Decoder, loss, decoding, metric and writer; predictions and gold values are what the metric compares."""
 
-    name: str
-    layer: str
+    extension: ClassVar[str]  # of its file of predictions
     metric: Metric
-    extension: str  # of its file of predictions
+    module: nn.Module  # the decoder
 
-    @property
-    def module(self) -> nn.Module: ...
+    def __init__(self, name: str, options: TaskOptions, labels: Mapping[str, int]) -> None:
+        self.name = name
+        self.layer = options.layer
+        self.corpus = options.data  # None: the only one that there is
+        self._described = {"options": options.model_dump(mode="json"), "labels": dict(labels)}
 
     def rows(self, split: PreparedSplit) -> Tensor:
-        """int64 [n]: the sentences that carry this task's annotation."""
-        ...
+        """int64 [n], ascending: the examples that carry this task's annotation. They train, predict and count."""
+        return split.labelled(self.layer)
 
+    @abstractmethod
     def encode(self, split: PreparedSplit) -> Any:
         """The gold annotation of a whole split in the form that `loss` reads; made once per split."""
-        ...
 
-    def loss(self, states: WordStates, batch: Batch, gold: Any) -> Tensor:
+    @abstractmethod
+    def loss(self, states: States, batch: Batch, gold: Any) -> Tensor:
         """Mean loss [] of a batch; `gold` is what `encode` made of the split that `batch.rows` point into."""
-        ...
 
-    def decode(self, states: WordStates, batch: Batch) -> list[Any]:
-        """One prediction a sentence, in the order of the batch."""
-        ...
+    @abstractmethod
+    def decode(self, states: States, batch: Batch) -> list[Any]:
+        """One prediction an example, in the order of the batch."""
 
+    @abstractmethod
     def gold_values(self, split: PreparedSplit) -> Sequence[Any]:
-        """One gold value a sentence, labels that training never saw included."""
-        ...
+        """One gold value an example, labels that training never saw included."""
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None: ...
+    @abstractmethod
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None:
+        """`predictions` has an entry for every example of the split: None where nothing was predicted."""
 
     def describe(self) -> dict[str, Any]:
         """JSON from which `rebuild_task` makes this task again: `options` and `labels`."""
-        ...
-
-
-class TaskKind(Protocol):
-    """What the options of every task type can do."""
-
-    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task: ...
-
-
-def build_task(options: TaskOptions, name: str, labels: Mapping[str, int], width: int) -> Task:
-    """`labels` are the training labels of the task's layer with their counts; `width` that of the word vectors."""
-    return cast("TaskKind", options).build(name, labels, width)
+        return self._described
 
 
 def rebuild_task(name: str, about: Mapping[str, Any], width: int) -> Task:
     """The inverse of `Task.describe`; its parameters come from a checkpoint."""
     from mtlspec.kinds import options_class
-    from mtlspec.spec.families import TASKS
+    from mtlspec.spec.families import TASKS, TaskOptions
 
     options = options_class(TASKS, about["options"]["type"]).model_validate(about["options"])
-    return build_task(cast("TaskOptions", options), name, about["labels"], width)
+    assert isinstance(options, TaskOptions)
+    return options.build(name, about["labels"], width)

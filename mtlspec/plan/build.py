@@ -70,7 +70,7 @@ def build_plan(loaded: LoadedSpec) -> Plan:
     analyses = {
         name: _add_analysis(builder, spec, name, options, models, foundation) for name, options in spec.analyses.items()
     }
-    _add_report(builder, loaded, [model.row for model in models], analyses, foundation["prepare"])
+    _add_report(builder, loaded, [model.row for model in models], analyses, _prepared(foundation))
     return Plan(
         spec=spec.name,
         spec_digest=digest_value(_resolved(loaded)),
@@ -106,7 +106,17 @@ def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, enc
         {"data": corpus, "encoder": made},
         data.files,
     )
-    return {"encoder": made, "prepare": prepared}
+    return {"encoder": made, f"prepare-{data.name}": prepared}
+
+
+def _prepared(foundation: Mapping[str, str]) -> dict[str, str]:
+    """The prepared corpora, by role."""
+    return {role: stage for role, stage in foundation.items() if role.startswith("prepare-")}
+
+
+def _needed(foundation: Mapping[str, str], options: AnalysisOptions) -> dict[str, str]:
+    """What an analysis needs of the stages that all models share, by role."""
+    return {role: stage for role, stage in foundation.items() if role.partition("-")[0] in options.needs}
 
 
 def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, foundation: Mapping[str, str]) -> _Model:
@@ -138,7 +148,7 @@ def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, f
         "evaluate",
         f"evaluate-{variant.name}",
         {"batch": _dump(BatchLimits()), "run": _dump(spec.run)},
-        {"train": train, "prepare": foundation["prepare"]},
+        {"train": train, **_prepared(foundation)},
         tasks,
         variant.sharing,
     )
@@ -171,7 +181,7 @@ def _add_analysis(
         rows = [{**model.row, "measure": _measure(builder, spec, name, options, model, foundation)} for model in chosen]
         inputs.update({row["measure"]: row["measure"] for row in rows})
     else:
-        inputs.update({role: stage for role, stage in foundation.items() if role in options.needs})
+        inputs.update(_needed(foundation, options))
         if "train" in options.needs:
             inputs.update({row["train"]: row["train"] for row in rows})
             kinds += [kind for model in chosen for kind in model.kinds]
@@ -190,9 +200,7 @@ def _measure(
     foundation: Mapping[str, str],
 ) -> str:
     """One model under the eyes of one analysis; None stands for the pre-trained encoder."""
-    inputs: dict[str, str] = (
-        dict(foundation) if model is None else {role: foundation[role] for role in options.needs if role in foundation}
-    )
+    inputs: dict[str, str] = dict(foundation) if model is None else _needed(foundation, options)
     row: dict[str, Any] = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
     kinds: tuple[Any, ...] = ()
     label = "encoder"
@@ -205,9 +213,13 @@ def _measure(
 
 
 def _add_report(
-    builder: _Builder, loaded: LoadedSpec, models: list[dict[str, Any]], analyses: dict[str, str], prepare: str
+    builder: _Builder,
+    loaded: LoadedSpec,
+    models: list[dict[str, Any]],
+    analyses: dict[str, str],
+    prepared: dict[str, str],
 ) -> None:
-    inputs = {"prepare": prepare}
+    inputs = dict(prepared)
     for row in models:
         inputs[row["train"]] = row["train"]
         inputs[row["stage"]] = row["stage"]

@@ -70,7 +70,8 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         pack = pack_in_order(params["published"], params["published_order"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
-    statistics = json.loads((inputs["prepare"] / "statistics.json").read_bytes())
+    prepared = next(path for role, path in inputs.items() if role.startswith("prepare-"))
+    statistics = json.loads((prepared / "statistics.json").read_bytes())
     return Content(
         spec=params["spec"],
         data=params["data"],

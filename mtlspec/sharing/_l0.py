@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.encoder import Encoder, WordStates
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.encoder.states import States
 from mtlspec.model.hard_concrete import OPEN, half_open
 from mtlspec.model.sharing import HeadMeasure, ParameterGroup, Sharing
 from mtlspec.model.task import Task
@@ -50,7 +51,7 @@ class L0(Sharing):
         rate = self._auto_rate(updates) if self._options.gate_lr == "auto" else self._options.gate_lr
         return [ParameterGroup("gates", (self._gates,), rate, scheduled=False, clipped=False, decayed=False)]
 
-    def encode(self, batch: Batch, task: int) -> WordStates:
+    def encode(self, batch: Batch) -> States:
         """One gate a head and forward pass, the same for all sentences of the batch."""
         if self.module.get_buffer("counts").tolist() != list(self.encoder.heads.counts):
             raise EncoderError(
@@ -60,7 +61,7 @@ class L0(Sharing):
             )
         gates = self._shape.draw(self._gates) if self.module.training else self.head_gates("gate")
         with self.encoder.heads.gated(gates):
-            return super().encode(batch, task)
+            return super().encode(batch)
 
     def penalty(self) -> Tensor:
         open_ = self._shape.p_open(self._gates) * self._mask

@@ -6,12 +6,16 @@ layer.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from mtlspec.kinds import Options, Sequence_
+
+if TYPE_CHECKING:
+    from mtlspec.model.task import Task
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 LayerKind = Literal["tags", "dep", "con", "srl", "label", "value"]
@@ -49,6 +53,13 @@ class TaskOptions(Options):
 
     reads: ClassVar[frozenset[LayerKind]] = frozenset()
     layer: str = Field(description="The annotation layer to learn; the data card names the layers.")
+    data: str | None = Field(
+        default=None, description="The corpus of the layer. Default: the one of the task's own name, or the only one."
+    )
+
+    @abstractmethod
+    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
+        """`labels` are the training labels of the task's layer with their counts; `width` that of the word vectors."""
 
 
 class TaggerOptions(Options):

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_json
 from mtlspec.model.multitask import load_model
-from mtlspec.model.predict import count, flat_scores, predict, score
+from mtlspec.model.predict import count_corpora, flat_scores, predict_corpora, score
 from mtlspec.spec.models import BatchLimits, RunOptions
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.determinism import make_deterministic
@@ -21,32 +21,35 @@ from mtlspec.train.determinism import make_deterministic
 def run(ctx: StageContext) -> StageResult:
     limits = BatchLimits.model_validate(ctx.params["batch"])
     device = make_deterministic(0, RunOptions.model_validate(ctx.params["run"]))
-    data = Prepared.load(ctx.inputs["prepare"])
+    corpora = Corpora.load(ctx.inputs)
     model = load_model(ctx.inputs["train"]).to(device)
     started = time.perf_counter()
-    predictions = predict(model, data.test, limits)
+    predictions = predict_corpora(model, corpora, "test", limits)
     seconds = time.perf_counter() - started
-    counts = count(model, data.test, predictions)
+    counts = count_corpora(model, corpora, "test", predictions)
     scores = {"dev": _dev_scores(ctx.inputs["train"]), "test": score(model, counts)}
     about: dict[str, Any] = {}
     for task in model.tasks:
-        found = predictions[task.name]
+        found, split = predictions[task.name], corpora.of(task).test
+        rows = task.rows(split).tolist()
+        gold = task.gold_values(split)
         about[task.name] = {
             "main": task.metric.main,
             "layer": task.layer,
             "columns": list(task.metric.columns),
-            "labels": task.metric.label_scores(task.gold_values(data.test), found),
+            "labels": task.metric.label_scores([gold[row] for row in rows], [found[row] for row in rows]),
             **{name: values[task.name] for name, values in scores.items()},
         }
-        task.write_predictions(data.test, found, ctx.out / "predictions" / f"{task.name}.{task.extension}")
+        task.write_predictions(split, found, ctx.out / "predictions" / f"{task.name}.{task.extension}")
     write_json(ctx.out / "scores.json", about)
     np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
-    words = int(data.test.word_counts.sum())
+    tests = [data.test for data in corpora.values()]
+    words = sum(int(test.word_counts.sum()) for test in tests)
     return StageResult(
         scores={
             key: value for name, values in scores.items() for key, value in flat_scores(model, name, values).items()
         },
-        facts={"sentences": len(data.test)},
+        facts={"sentences": sum(map(len, tests))},
         timings={"predict_seconds": seconds, "tokens_per_second": words / max(seconds, 1e-9)},
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
 from mtlspec.model.encoder.encoder import Encoder
@@ -29,14 +29,14 @@ def run(ctx: StageContext) -> StageResult:
     )
     sharing: SharingOptions = TypeAdapter(Annotated[Any, OneOf(SHARING)]).validate_python(params["sharing"])
     device = make_deterministic(params["seed"], machine)
-    data = Prepared.load(ctx.inputs["prepare"])
+    corpora = Corpora.load(ctx.inputs)
     encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
-    model = build_model(encoder, sharing, tasks, data.labels)
+    model = build_model(encoder, sharing, tasks, corpora.labels(tasks))
     if "start" in ctx.inputs:
         start_from(model, ctx.inputs["start"])
     model.to(device)
     points = ResumePoints(ctx.work, ctx.identity)
-    outcome = train(model, data, options, machine, params["seed"], points, ctx.progress)
+    outcome = train(model, corpora, options, machine, params["seed"], points, ctx.progress)
     model.save(ctx.out, tokenizer=ctx.inputs["encoder"])
     outcome.history.write(ctx.out / "history.parquet", list(tasks))
     write_json(ctx.out / "epochs.json", outcome.epochs)

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.corpora import Corpora
 from mtlspec.errors import StageError
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.model.predict import count, mean_score, predict, score
+from mtlspec.model.predict import count_corpora, mean_score, predict_corpora, score
 from mtlspec.model.sharing import Moment
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.checkpoint import ResumePoints
@@ -52,7 +52,7 @@ class Meter:
 
 def train(
     model: MultiTaskModel,
-    data: Prepared,
+    corpora: Corpora,
     options: TrainOptions,
     run: RunOptions,
     seed: int,
@@ -60,7 +60,7 @@ def train(
     progress: Progress,
 ) -> Outcome:
     """Train to the end, from the newest resume point if there is one."""
-    state = TrainState.fresh(model, data, options, run, seed)
+    state = TrainState.fresh(model, corpora, options, run, seed)
     saved = points.latest()
     if saved is not None:
         state.load(saved)
@@ -100,7 +100,7 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
             for task, loss, weight in backward(state, portion, share, context, update):
                 rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss, "weight": weight})
             meter.sentences += len(portion.rows)
-            meter.words += int(state.data.train.word_counts[portion.rows].sum())
+            meter.words += int(portion.split.word_counts[portion.rows].sum())
     scaler.unscale_(optimiser.adam)
     norm = optimiser.clip(options.clip)
     if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
@@ -125,7 +125,7 @@ def backward(
     The losses of several tasks on the same sentences are averaged; the strategy's penalty counts once.
     """
     model = state.model
-    batch = state.batch(portion.rows)
+    batch = state.batch(portion.split, portion.rows)
     told: list[tuple[int, float, float]] = []
     parts: list[Tensor] = []
     states = None
@@ -166,7 +166,9 @@ def weigh(state: TrainState, task: int, loss: Tensor) -> tuple[Tensor, float]:
 def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     """Score dev, remember the weights if they are the best so far."""
     model = state.model
-    scores = score(model, count(model, state.data.dev, predict(model, state.data.dev, options.batch)))
+    scores = score(
+        model, count_corpora(model, state.corpora, "dev", predict_corpora(model, state.corpora, "dev", options.batch))
+    )
     model.module.train()
     mean = mean_score(model, scores)
     epoch = state.update // state.updates_per_epoch

@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.amp.grad_scaler import GradScaler
 
 from mtlspec.data.batching import Batch, collate
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.corpora import Corpora
+from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import StageError
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.spec.models import RunOptions, TrainOptions
@@ -27,9 +28,10 @@ from mtlspec.train.schedule import Patience
 
 
 class Portion(NamedTuple):
-    """Sentences int64 [B] that train some tasks (indices) together."""
+    """Examples int64 [B] of one split that train some tasks (indices) together."""
 
     tasks: tuple[int, ...]
+    split: PreparedSplit
     rows: Tensor
 
 
@@ -42,7 +44,7 @@ class TrainState:
     """
 
     model: MultiTaskModel
-    data: Prepared
+    corpora: Corpora
     gold: list[Any]  # per task: its training annotation, encoded
     feeds: list[Feed]  # per task
     joint: Feed | None  # sentences that carry the labels of all tasks, where these are trained together
@@ -60,17 +62,18 @@ class TrainState:
 
     @classmethod
     def fresh(
-        cls, model: MultiTaskModel, data: Prepared, options: TrainOptions, run: RunOptions, seed: int
+        cls, model: MultiTaskModel, corpora: Corpora, options: TrainOptions, run: RunOptions, seed: int
     ) -> TrainState:
         sampler_kind = cast(SamplerKind, options.sampler)
         feeds = []
         for task in model.tasks:
-            rows = _sample(task.rows(data.train), len(data.train), options.examples, seed)
+            split = corpora.of(task).train
+            rows = _sample(task.rows(split), len(split), options.examples, seed)
             if not len(rows):
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
-            lengths = data.train.piece_counts[rows]
+            lengths = split.piece_counts[rows]
             feeds.append(Feed(task.name, rows, lengths, options.batch, seed, options.sampler.by_count))
-        joint = _joint_feed(model, data, options, seed) if options.batching == "joint" else None
+        joint = _joint_feed(model, corpora, options, seed) if options.batching == "joint" else None
         sizes = TaskSizes(tuple(len(feed) for feed in feeds), tuple(feed.batches_per_pass for feed in feeds))
         batches = sum(sizes.batches) if joint is None else joint.batches_per_pass
         per_epoch = math.ceil(batches / options.accumulate)
@@ -79,8 +82,8 @@ class TrainState:
         balance.module.to(model.device)
         return cls(
             model=model,
-            data=data,
-            gold=[task.encode(data.train) for task in model.tasks],
+            corpora=corpora,
+            gold=[task.encode(corpora.of(task).train) for task in model.tasks],
             feeds=feeds,
             joint=joint,
             sampler=sampler_kind.build(sizes, options.batch.sentences, options.epochs, seed),
@@ -100,16 +103,22 @@ class TrainState:
     def draw(self, epoch: int) -> list[Portion]:
         """The portions of the next batch."""
         if self.joint is not None:
-            return [Portion(tuple(range(len(self.model.tasks))), self.joint.next(None))]
-        return [Portion((part.task,), self.feeds[part.task].next(part.examples)) for part in self.sampler.draw(epoch)]
+            return [Portion(tuple(range(len(self.model.tasks))), self._split(0), self.joint.next(None))]
+        return [
+            Portion((part.task,), self._split(part.task), self.feeds[part.task].next(part.examples))
+            for part in self.sampler.draw(epoch)
+        ]
 
-    def batch(self, rows: Tensor) -> Batch:
-        """Training sentences on the model's device."""
-        return collate(self.data.train, rows, self.model.encoder.specials).to(self.model.device)
+    def _split(self, task: int) -> PreparedSplit:
+        return self.corpora.of(self.model.tasks[task]).train
+
+    def batch(self, split: PreparedSplit, rows: Tensor) -> Batch:
+        """Training examples on the model's device."""
+        return collate(split, rows, self.model.encoder.specials).to(self.model.device)
 
     def training_batches(self, task: int) -> Iterator[tuple[Batch, Any]]:
         """A task's training data once, with gold; nothing that training draws from moves."""
-        return ((self.batch(rows), self.gold[task]) for rows in self.feeds[task].once())
+        return ((self.batch(self._split(task), rows), self.gold[task]) for rows in self.feeds[task].once())
 
     @property
     def _streams(self) -> list[Feed]:
@@ -186,16 +195,17 @@ def _sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tenso
     return rows[rank[rows].argsort(stable=True)[:limit]].sort().values
 
 
-def _joint_feed(model: MultiTaskModel, data: Prepared, options: TrainOptions, seed: int) -> Feed:
-    rows = model.tasks[0].rows(data.train)
+def _joint_feed(model: MultiTaskModel, corpora: Corpora, options: TrainOptions, seed: int) -> Feed:
+    split = corpora.of(model.tasks[0]).train
+    rows = model.tasks[0].rows(split)
     for task in model.tasks[1:]:
-        rows = rows[torch.isin(rows, task.rows(data.train))]
-    rows = _sample(rows, len(data.train), options.examples, seed)
+        rows = rows[torch.isin(rows, task.rows(split))]
+    rows = _sample(rows, len(split), options.examples, seed)
     if not len(rows):
         raise StageError(
             "E433", "no training sentence carries the labels of all tasks", hint="use `train.batching: sampled`"
         )
-    return Feed("joint", rows, data.train.piece_counts[rows], options.batch, seed, by_count=False)
+    return Feed("joint", rows, split.piece_counts[rows], options.batch, seed, by_count=False)
 
 
 def _rng_states() -> dict[str, Tensor]:

@@ -11,6 +11,7 @@ import torch
 
 from mtlspec import kinds
 from mtlspec.data.batching import collate
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import build_model, load_model
@@ -41,7 +42,7 @@ def _model(encoder: Path, data: Prepared, task: dict[str, Any], sharing: str = "
     torch.manual_seed(3)
     options = kinds.options_class(TASKS, task["type"]).model_validate(task)
     strategy = kinds.options_class(SHARING, sharing)(type=sharing)
-    return build_model(Encoder.load(encoder), strategy, {"x": options}, data.labels)  # type: ignore[dict-item, arg-type]
+    return build_model(Encoder.load(encoder), strategy, {"x": options}, Corpora.single(data).labels({"x": options}))  # type: ignore[dict-item, arg-type]
 
 
 @pytest.mark.parametrize("task", CASES, ids=str)

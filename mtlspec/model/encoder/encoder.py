@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +25,11 @@ from mtlspec.model.encoder.loading import (
     load_model,
     save_model,
 )
+from mtlspec.model.encoder.states import States
 from mtlspec.model.encoder.windows import cut
 
 SETTINGS = "encoder.json"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
-
-
-@dataclass(frozen=True)
-class WordStates:
-    """words [B, W, D] (mean of each word's sub-tokens, zero on padding); cls [B, D]; sep [B, D]."""
-
-    words: Tensor
-    cls: Tensor
-    sep: Tensor
 
 
 class Encoder(nn.Module):
@@ -102,13 +94,13 @@ class Encoder(nn.Module):
         copy_tokenizer(Path(tokenizer), Path(directory))
         save_model(self.model, self.config, Path(directory))
 
-    def forward(self, batch: Batch) -> WordStates:
+    def forward(self, batch: Batch) -> States:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
         hidden = self.hidden(pieces, batch.piece_mask)
         last = batch.piece_mask.sum(1, keepdim=True) - 1
         sep = hidden.gather(1, last.unsqueeze(2).expand(-1, -1, hidden.shape[2])).squeeze(1)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
-        return WordStates(words, hidden[:, 0], sep)
+        return States(words, hidden[:, 0], sep, hidden)
 
     def hidden(self, pieces: Tensor, mask: Tensor) -> Tensor:
         """Last-layer states of sub-tokens: pieces int64 [B, S], mask bool [B, S] -> [B, S, D], whatever the length."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mtlspec.model.biaffine import Biaffine, Mlp
-from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.encoder.states import States
 
 SLOPE = 0.1  # of the leaky rectifier
 
@@ -23,13 +23,13 @@ class DependencyScorer(nn.Module):
         self.arc = Biaffine(arc_size, arc_size, 1, bias_left=True, bias_right=False)
         self.rel = Biaffine(rel_size, rel_size, relations, bias_left=True, bias_right=True)
 
-    def arcs(self, states: WordStates, mask: Tensor) -> Tensor:
+    def arcs(self, states: States, mask: Tensor) -> Tensor:
         """Scores float32 [B, W, W + 1], dependent x head; -inf for heads outside mask bool [B, W]."""
         scores: Tensor = self.arc(self.arc_dependent(states.words), self.arc_head(_nodes(states)))
         heads = nn.functional.pad(mask, (1, 0), value=True)
         return scores.float().masked_fill(~heads.unsqueeze(1), float("-inf"))
 
-    def relations(self, states: WordStates, owner: Tensor, word: Tensor, head: Tensor) -> Tensor:
+    def relations(self, states: States, owner: Tensor, word: Tensor, head: Tensor) -> Tensor:
         """Scores float32 [M, R] of the relations of M arcs: sentence, dependent (0-based) and head, int64 [M] each.
 
         Only these pairs are scored: a table of all pairs and relations would be W times as large.
@@ -41,6 +41,6 @@ class DependencyScorer(nn.Module):
         return scores.view(len(word), self.rel.outputs).float()
 
 
-def _nodes(states: WordStates) -> Tensor:
+def _nodes(states: States) -> Tensor:
     """ROOT and the words: [B, W + 1, D]."""
     return torch.cat([states.cls.unsqueeze(1), states.words], 1)

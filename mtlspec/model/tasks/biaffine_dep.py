@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field
 
 from mtlspec.errors import DataError
+from mtlspec.model.task import Task
 from mtlspec.spec.families import LayerKind, TaskOptions
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from mtlspec.data.batching import Batch
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.data.sentence import DepTree
     from mtlspec.metrics.attachment import GoldTree
     from mtlspec.metrics.metric import Metric
-    from mtlspec.model.encoder.encoder import WordStates
-    from mtlspec.model.task import Task
+    from mtlspec.model.encoder.states import States
 
 UNKNOWN = -1  # a relation that training never saw
 _TAG_LAYERS = {"ptb": "xpos", "upos": "upos"}
@@ -65,7 +65,7 @@ class ArcGold(NamedTuple):
     offsets: Tensor
 
 
-class BiaffineDep:
+class BiaffineDep(Task):
     """It predicts the relations of the training data, in their sorted order."""
 
     extension = "conllu"
@@ -74,27 +74,20 @@ class BiaffineDep:
         from mtlspec.metrics.attachment import Attachment
         from mtlspec.model.tasks._dependency_scorer import DependencyScorer
 
-        self.name, self.layer = name, options.layer
+        super().__init__(name, options, labels)
         self.rels = sorted(labels)
         self.metric: Metric = Attachment(options.punctuation, options.subtypes)
-        self._options, self._labels = options, dict(labels)
-        self._scorer = DependencyScorer(width, options.arc_size, options.rel_size, len(self.rels), options.dropout)
-
-    @property
-    def module(self) -> nn.Module:
-        return self._scorer
-
-    def rows(self, split: PreparedSplit) -> Tensor:
-        import torch
-
-        return torch.arange(len(split))
+        self._options = options
+        self.module = self._scorer = DependencyScorer(
+            width, options.arc_size, options.rel_size, len(self.rels), options.dropout
+        )
 
     def encode(self, split: PreparedSplit) -> ArcGold:
         self._punctuation_tags(split)  # a missing layer is reported before training, not after it
         heads, offsets = split.flat(f"{self.layer}.heads")
         return ArcGold(heads.long(), split.codes(f"{self.layer}.rels", self.rels), offsets)
 
-    def loss(self, states: WordStates, batch: Batch, gold: ArcGold) -> Tensor:
+    def loss(self, states: States, batch: Batch, gold: ArcGold) -> Tensor:
         """Cross-entropy of the heads plus that of the known relations at the gold heads, each a mean over words."""
         from torch.nn.functional import cross_entropy
 
@@ -111,7 +104,7 @@ class BiaffineDep:
         labelled = cross_entropy(found, rels, ignore_index=UNKNOWN, reduction="sum")
         return cross_entropy(chosen, heads) + labelled / (rels != UNKNOWN).sum().clamp(min=1)
 
-    def decode(self, states: WordStates, batch: Batch) -> list[DepTree]:
+    def decode(self, states: States, batch: Batch) -> list[DepTree]:
         from mtlspec.data.sentence import DepTree
 
         heads = self._trees(self._scorer.arcs(states, batch.word_mask), batch.word_mask)
@@ -163,9 +156,6 @@ class BiaffineDep:
             given = {name: tuple(column[row]) for name, column in tags.items()}
             sentences.append(Sentence(str(row + 1), tuple(split.words(row)), {**given, "dep": tree}))
         write_text(path, conllu(sentences))
-
-    def describe(self) -> dict[str, Any]:
-        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
 
     def _punctuation_tags(self, split: PreparedSplit) -> list[list[str]] | None:
         """The tags that the punctuation rule reads, if it reads any."""

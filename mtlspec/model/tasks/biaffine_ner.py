@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from mtlspec.errors import StageError
+from mtlspec.model.task import Task
 from mtlspec.spec.families import LayerKind, TaskOptions
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.metrics.metric import Metric
     from mtlspec.metrics.schemes import Scheme, Span
-    from mtlspec.model.encoder.encoder import WordStates
-    from mtlspec.model.task import Task
+    from mtlspec.model.encoder.states import States
 
 NULL, UNKNOWN = 0, -1  # classes: no entity; a type that training never saw, or no span at all
 _DROPOUT = {"paper": 0.5, "released": 0.0}
@@ -58,7 +58,7 @@ class EntityGold(NamedTuple):
     offsets: Tensor
 
 
-class BiaffineNer:
+class BiaffineNer(Task):
     """Class 0 is no entity; the others are the types of the training data, in their sorted order."""
 
     extension = "tsv"
@@ -74,20 +74,15 @@ class BiaffineNer:
         strange = [tag for tag in tags if split_tag(tag) is None]
         if strange:
             raise StageError("E447", f"task '{name}': '{strange[0]}' spells no span", hint="use BIO or IOBES tags")
-        self.name, self.layer = name, options.layer
+        super().__init__(name, options, labels)
         self.metric: Metric = EntityF1()
         detected = detect_scheme(tags)
         self.scheme: Scheme = options.scheme if options.scheme != "auto" else "bio" if detected == "plain" else detected
         self.types = sorted({part[1] for part in map(split_tag, tags) if part})
-        self._options, self._labels = options, dict(labels)
+        self._options = options
         self._biaffine = Biaffine(options.size, options.size, len(self.types) + 1, bias_left=True, bias_right=True)
         self._start, self._end = _projection(options, width), _projection(options, width)
         self.module = nn.ModuleDict({"start": self._start, "end": self._end, "biaffine": self._biaffine})
-
-    def rows(self, split: PreparedSplit) -> Tensor:
-        import torch
-
-        return torch.arange(len(split))
 
     def encode(self, split: PreparedSplit) -> EntityGold:
         import torch
@@ -98,7 +93,7 @@ class BiaffineNer:
         starts, lasts, classes = torch.tensor(spans, dtype=torch.int64).view(-1, 3).T.contiguous()
         return EntityGold(starts, lasts, classes, torch.tensor([0, *map(len, sentences)]).cumsum(0))
 
-    def loss(self, states: WordStates, batch: Batch, gold: EntityGold) -> Tensor:
+    def loss(self, states: States, batch: Batch, gold: EntityGold) -> Tensor:
         """Mean cross-entropy of all spans; those of a type that training never saw are left out."""
         import torch
         from torch.nn.functional import cross_entropy
@@ -113,7 +108,7 @@ class BiaffineNer:
         total: Tensor = cross_entropy(scores.flatten(0, 2), flat, ignore_index=UNKNOWN, reduction="sum")
         return total / (flat != UNKNOWN).sum().clamp(min=1)
 
-    def decode(self, states: WordStates, batch: Batch) -> list[list[Span]]:
+    def decode(self, states: States, batch: Batch) -> list[list[Span]]:
         """Spans that are rather an entity than none, from the best score down, as far as they fit together."""
         from mtlspec.model.ragged import borders
         from mtlspec.structs.span_packing import greedy
@@ -152,9 +147,6 @@ class BiaffineNer:
             tags = [tuple(tags_of(spans, len(words), "bio")) for spans in sides]
             sentences.append(Sentence(str(row), tuple(words), dict(zip(names, tags, strict=True))))
         write_text(path, columns(sentences, names))
-
-    def describe(self) -> dict[str, Any]:
-        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
 
     def _scores(self, words: Tensor) -> Tensor:
         """words [B, N, D] -> score of class c for the span from word i to word j, [B, N, N, C]."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
+from mtlspec.model.task import Task
 from mtlspec.spec.families import LayerKind, TaskOptions
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.data.sentence import ConTree
     from mtlspec.metrics.metric import Metric
-    from mtlspec.model.encoder.encoder import WordStates
-    from mtlspec.model.task import Task
+    from mtlspec.model.encoder.states import States
     from mtlspec.model.tasks._phrase_labels import TreeGold
 
 
@@ -39,7 +39,7 @@ class Options(TaskOptions):
         return CrfConstituency(name, self, labels, width)
 
 
-class CrfConstituency:
+class CrfConstituency(Task):
     """Trees are learnt left-binarised, without their root, a unary chain as one label, and given back as they were.
 
     `labels` are the chains of the training trees; a chain that training never saw costs nothing and is never predicted.
@@ -53,24 +53,18 @@ class CrfConstituency:
         from mtlspec.model.tasks._fencepost_scorer import FencepostScorer
         from mtlspec.model.tasks._phrase_labels import PhraseLabels
 
-        self.name = name
-        self.layer = options.layer
+        super().__init__(name, options, labels)
         self.metric: Metric = BracketF1()
         self.phrases = PhraseLabels(labels)
-        self._options, self._labels = options, dict(labels)
-        self.module = FencepostScorer(
+        self._options = options
+        self.module: FencepostScorer = FencepostScorer(
             width, options.span_size, options.label_size, len(self.phrases), options.dropout, options.slope
         )
-
-    def rows(self, split: PreparedSplit) -> Tensor:
-        import torch
-
-        return torch.arange(len(split))
 
     def encode(self, split: PreparedSplit) -> TreeGold:
         return self.phrases.encode(split, self.layer)
 
-    def loss(self, states: WordStates, batch: Batch, gold: TreeGold) -> Tensor:
+    def loss(self, states: States, batch: Batch, gold: TreeGold) -> Tensor:
         """(log Z - score of the gold tree) per word, plus the mean cross-entropy of the labels of its spans."""
         import torch
         from torch.nn import functional
@@ -96,7 +90,7 @@ class CrfConstituency:
         )
         return structure + naming / (labels != UNKNOWN).sum().clamp(min=1)
 
-    def decode(self, states: WordStates, batch: Batch) -> list[ConTree]:
+    def decode(self, states: States, batch: Batch) -> list[ConTree]:
         from mtlspec.structs import cky, tree_crf
 
         lengths = batch.word_mask.sum(1)
@@ -113,7 +107,7 @@ class CrfConstituency:
             classes[tops] = found[tops, : self.phrases.chains].argmax(1)
         return self._trees(spans, classes, sizes)
 
-    def _posts(self, states: WordStates, lengths: Tensor) -> Tensor:
+    def _posts(self, states: States, lengths: Tensor) -> Tensor:
         from mtlspec.model.tasks._fencepost_scorer import fenceposts
 
         return fenceposts(states.words, states.cls, states.sep, lengths)
@@ -145,9 +139,6 @@ class CrfConstituency:
         pos = split.strings(f"{self.layer}.pos")
         trees = (ConTree(tree.spans, tuple(tags)) for tree, tags in zip(predictions, pos, strict=True))
         write_text(path, "".join(bracketed(split.words(i), tree) + "\n" for i, tree in enumerate(trees)))
-
-    def describe(self) -> dict[str, Any]:
-        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
 
 
 def _cells(spans: Tensor, sizes: Tensor, posts: int) -> Tensor:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
 from mtlspec.errors import StageError
+from mtlspec.model.task import Task
 from mtlspec.spec.families import LayerKind, TaskOptions
 
 if TYPE_CHECKING:
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.data.sentence import Frame
     from mtlspec.metrics.metric import Metric
-    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.encoder.states import States
     from mtlspec.model.role_gold import RoleGold
     from mtlspec.model.span_ranking import Ranked
-    from mtlspec.model.task import Task
 
 Size = Annotated[int, Field(gt=0)]
 Ratio = Annotated[float, Field(gt=0)]
@@ -60,7 +60,7 @@ class Options(TaskOptions):
         return SpanSrl(name, self, labels, width)
 
 
-class SpanSrl:
+class SpanSrl(Task):
     """Class 0 is no role; the others are the roles of the training data, in their sorted order."""
 
     extension = "conll12"
@@ -69,12 +69,12 @@ class SpanSrl:
         from mtlspec.metrics.roles import VERB_ROLES, RoleF1
         from mtlspec.model.span_ranking import Ranker, RankerSizes
 
-        self.name, self.layer = name, options.layer
+        super().__init__(name, options, labels)
         self.metric: Metric = RoleF1()
         self.roles = sorted(set(labels) - VERB_ROLES)
         if not self.roles:
             raise StageError("E448", f"task '{name}': the training data of layer '{self.layer}' have no roles")
-        self._options, self._labels = options, dict(labels)
+        self._options = options
         self._given: tuple[PreparedSplit, RoleGold] | None = None
         sizes = RankerSizes(
             words=width,
@@ -86,19 +86,16 @@ class SpanSrl:
             span_ratio=options.argument_ratio,
             predicate_ratio=options.predicate_ratio,
         )
-        self.module = Ranker(sizes, options.mean, options.dropout, given_predicates=options.predicates == "gold")
-
-    def rows(self, split: PreparedSplit) -> Tensor:
-        import torch
-
-        return torch.arange(len(split))
+        self.module: Ranker = Ranker(
+            sizes, options.mean, options.dropout, given_predicates=options.predicates == "gold"
+        )
 
     def encode(self, split: PreparedSplit) -> RoleGold:
         from mtlspec.model.role_gold import encode_roles
 
         return encode_roles(split, self.layer, self.roles, self._options.max_width)
 
-    def loss(self, states: WordStates, batch: Batch, gold: RoleGold) -> Tensor:
+    def loss(self, states: States, batch: Batch, gold: RoleGold) -> Tensor:
         """Mean cross-entropy of kept pairs; those whose role training never saw are left out."""
         from torch.nn.functional import cross_entropy, pad
 
@@ -112,7 +109,7 @@ class SpanSrl:
         total: Tensor = cross_entropy(scores, classes, ignore_index=UNKNOWN, reduction="sum")
         return total / (classes != UNKNOWN).sum().clamp(min=1)
 
-    def decode(self, states: WordStates, batch: Batch) -> list[tuple[Frame, ...]]:
+    def decode(self, states: States, batch: Batch) -> list[tuple[Frame, ...]]:
         """For each predicate the spans of the best total without overlaps, among themselves and with the predicate."""
         from mtlspec.data.sentence import Frame
         from mtlspec.model.ragged import borders
@@ -153,10 +150,7 @@ class SpanSrl:
         )
         write_text(path, conll2012(sentences, self.name))
 
-    def describe(self) -> dict[str, Any]:
-        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}
-
-    def _rank(self, states: WordStates, batch: Batch, gold: RoleGold | None = None) -> Ranked:
+    def _rank(self, states: States, batch: Batch, gold: RoleGold | None = None) -> Ranked:
         """With `gold`, as training ranks."""
         from mtlspec.model.role_gold import given_predicates, gold_candidates
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field
 
 from mtlspec.kinds import OneOf, options_class
+from mtlspec.model.task import Task
 from mtlspec.spec.families import TAGGERS, LayerKind, TaggerOptions, TaskOptions
 
 if TYPE_CHECKING:
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.metrics.metric import Metric
     from mtlspec.metrics.schemes import Scheme
-    from mtlspec.model.encoder.encoder import WordStates
+    from mtlspec.model.encoder.states import States
     from mtlspec.model.taggers._tagger import TaggerKind
-    from mtlspec.model.task import Task
 
 
 class Options(TaskOptions):
@@ -46,7 +46,7 @@ class TagGold(NamedTuple):
     offsets: Tensor
 
 
-class Tagging:
+class Tagging(Task):
     """A tagger over word vectors; it predicts the tags of the training data, in their sorted order."""
 
     extension = "tsv"
@@ -58,20 +58,14 @@ class Tagging:
         from mtlspec.metrics.schemes import detect_scheme
         from mtlspec.metrics.spans import SpanF1
 
-        self.name = name
-        self.layer = options.layer
+        super().__init__(name, options, labels)
         self.tags = sorted(labels)
         scheme: Scheme = detect_scheme(self.tags) if options.scheme == "auto" else options.scheme
         self.metric: Metric = TagAccuracy() if scheme == "plain" else SpanF1(scheme)
-        self._options, self._labels = options, dict(labels)
+        self._options = options
         self._dropout = nn.Dropout(options.dropout)
         self._tagger = cast("TaggerKind", options.decoder).build(width, self.tags, scheme)
         self.module = nn.ModuleDict({"dropout": self._dropout, "tagger": self._tagger.module})
-
-    def rows(self, split: PreparedSplit) -> Tensor:
-        import torch
-
-        return torch.arange(len(split))
 
     def encode(self, split: PreparedSplit) -> TagGold:
         import torch
@@ -81,7 +75,7 @@ class Tagging:
         codes = split.codes(self.layer, self.tags)
         return TagGold(torch.cat([codes, torch.tensor([UNKNOWN])]), split.word_offsets)
 
-    def loss(self, states: WordStates, batch: Batch, gold: TagGold) -> Tensor:
+    def loss(self, states: States, batch: Batch, gold: TagGold) -> Tensor:
         import torch
 
         device = batch.word_mask.device
@@ -90,7 +84,7 @@ class Tagging:
         tags = gold.ids[place.masked_fill(~mask, len(gold.ids) - 1)].to(device)
         return self._tagger.loss(self._dropout(states.words), batch.word_mask, tags)
 
-    def decode(self, states: WordStates, batch: Batch) -> list[list[str]]:
+    def decode(self, states: States, batch: Batch) -> list[list[str]]:
         ids = self._tagger.decode(self._dropout(states.words), batch.word_mask).tolist()
         lengths = batch.word_mask.sum(1).tolist()
         return [[self.tags[tag] for tag in row[:length]] for row, length in zip(ids, lengths, strict=True)]
@@ -108,6 +102,3 @@ class Tagging:
             lines.extend("\t".join(cells) for cells in zip(split.words(i), gold[i], predicted, strict=True))
             lines.append("")
         write_text(path, "\n".join([*lines, ""]) if lines else "")
-
-    def describe(self) -> dict[str, Any]:
-        return {"options": self._options.model_dump(mode="json"), "labels": self._labels}

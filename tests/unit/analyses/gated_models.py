@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.kinds import options_class
 from mtlspec.model.encoder.encoder import Encoder
@@ -33,7 +34,7 @@ def write_model(directory: Path, encoder: Path, data: Prepared, tasks: list[str]
     kind = "hard" if gates is None else "l0"
     sharing: Any = options_class(SHARING, kind).model_validate({"type": kind})
     chosen: Any = {name: options_class(TASKS, "tagging").model_validate(toy.TASKS[name]) for name in tasks}
-    model = build_model(Encoder.load(encoder), sharing, chosen, data.labels)
+    model = build_model(Encoder.load(encoder), sharing, chosen, Corpora.single(data).labels(chosen))
     if gates is not None:
         with torch.no_grad():
             model.sharing.module["gates"].copy_(torch.as_tensor(gates))  # type: ignore[index, operator]

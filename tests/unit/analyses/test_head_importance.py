@@ -41,7 +41,7 @@ def _measure(root: Path, out: Path, sharing: dict[str, Any], **options: Any) -> 
     (out / "measured").mkdir()
     made.model.save(out / "train", tokenizer=root / "encoder")
     chosen = Options(type="head_importance", methods=METHODS, sentences=24, **options)
-    inputs = {"train": out / "train", "prepare": root / "prepared"}
+    inputs = {"train": out / "train", "prepare-toy": root / "prepared"}
     found = measure(chosen, Measurement(row("x", ["previous", "next"], 1), inputs, out / "measured"))
     rows = pq.read_table(out / "measured/heads.parquet").to_pylist()
     assert found.facts["heads"] == 8 and set(found.facts["methods"]) == {entry["method"] for entry in rows}

@@ -29,7 +29,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     encoder = toy.write_encoder(root / "encoder")
     splits = {"train": toy.corpus(1, 16), "dev": toy.corpus(2, 30), "test": toy.corpus(3, 30)}
     prepared = toy.write_prepared(root / "prepare", encoder, splits)
-    rows, inputs = [], {"encoder": encoder, "prepare": prepared}
+    rows, inputs = [], {"encoder": encoder, "prepare-toy": prepared}
     for group, tasks in (("stl", ["pos"]), ("stl", ["ner"]), ("mtl", ["pos", "ner"])):
         for seed in (1, 2):
             name = f"{group}-{'-'.join(tasks)}-s{seed}"
@@ -47,7 +47,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, Path]:
     rows, inputs = study
     parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
-    shared = {"prepare": inputs["prepare"]}
+    shared = {"prepare-toy": inputs["prepare-toy"]}
     measured: dict[str, Path] = {}
     for row in [{"group": "pretrained", "tasks": [], "seed": 0, "sweep": [], "measure": "measure-encoder"}, *rows]:
         place = measured[row["measure"]] = root / row["measure"]

@@ -33,7 +33,7 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("probes")
     encoder = toy.write_encoder(root / "encoder", width=24, layers=2, heads=3)
     splits = {"train": toy.corpus(1, 5), "dev": toy.corpus(2, 24), "test": toy.corpus(3, 16)}
-    return {"encoder": encoder, "prepare": toy.write_prepared(root / "prepare", encoder, splits)}
+    return {"encoder": encoder, "prepare-toy": toy.write_prepared(root / "prepare", encoder, splits)}
 
 
 def _sentences(split: str) -> list[Sentence]:
@@ -158,7 +158,7 @@ def test_attention_probes_agree_with_the_reference_to_the_last_hit(artifacts, tm
     _measure(attention_probe, artifacts, tmp_path / "out", dep="dep", srl="srl", with_self=itself)
     found = read_hits(tmp_path / "out")
     encoder = Encoder.load(artifacts["encoder"])
-    data = Prepared.load(artifacts["prepare"])
+    data = Prepared.load(artifacts["prepare-toy"])
     for task in ("dep", "srl"):
         for split in ("dev", "test"):
             expected = _reference_attention(encoder, data.split(split), split, task, itself)
@@ -169,7 +169,7 @@ def test_value_probes_agree_with_the_reference_to_the_last_hit(artifacts, tmp_pa
     _measure(attended_value_probe, artifacts, tmp_path / "out", pos="pos", ner="ner", con="con")
     found = read_hits(tmp_path / "out")
     encoder = Encoder.load(artifacts["encoder"])
-    data = Prepared.load(artifacts["prepare"])
+    data = Prepared.load(artifacts["prepare-toy"])
     splits = {"dev": data.dev, "test": data.test}
     for task in ("pos", "ner", "con"):
         for split, expected in _reference_values(encoder, splits, task).items():
@@ -190,7 +190,7 @@ def test_the_control_is_another_encoder_of_the_same_shape_at_chance(artifacts, t
 def test_shuffled_labels_are_the_same_items_with_other_names(artifacts) -> None:
     from mtlspec.analyses._probe_gold import read_gold
 
-    data = Prepared.load(artifacts["prepare"])
+    data = Prepared.load(artifacts["prepare-toy"])
     (gold,) = read_gold([data.test], "dep", "dep")
     control = gold.shuffled(3)
     assert torch.equal(control.counts(), gold.counts())
@@ -202,7 +202,7 @@ def test_shuffled_labels_are_the_same_items_with_other_names(artifacts) -> None:
 def test_items_of_any_rows_are_found_in_their_order(artifacts) -> None:
     from mtlspec.analyses._probe_gold import read_gold
 
-    data = Prepared.load(artifacts["prepare"])
+    data = Prepared.load(artifacts["prepare-toy"])
     (gold,) = read_gold([data.test], "srl", "srl")
     rows = torch.tensor([7, 0, 7, 3])
     items, place = gold.of(rows)
@@ -257,7 +257,7 @@ def test_a_planted_head_is_found_with_its_labels_and_a_random_encoder_is_not(tmp
     encoder = toy.write_encoder(tmp_path / "encoder", width=64, layers=2, heads=2)
     _plant_previous_position(encoder, layer=0, head=1)
     splits = {name: [_chain(i, 6 + i % 9) for i in range(40)] for name in ("train", "dev", "test")}
-    inputs = {"encoder": encoder, "prepare": toy.write_prepared(tmp_path / "prepare", encoder, splits)}
+    inputs = {"encoder": encoder, "prepare-toy": toy.write_prepared(tmp_path / "prepare", encoder, splits)}
     _measure(attention_probe, inputs, tmp_path / "out", dep="dep")
     found = read_hits(tmp_path / "out")
     best = best_heads(found["pretrained", 0, "dep"], "dev")

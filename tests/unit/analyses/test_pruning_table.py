@@ -39,7 +39,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_pr
             train = write_model(root / one["train"], toy_encoder, data, tasks, seed, gates)
             out = root / one["measure"]
             out.mkdir()
-            found[one["measure"]] = measure(OPTIONS, Measurement(one, {"train": train, "prepare": toy_prepared}, out))
+            found[one["measure"]] = measure(
+                OPTIONS, Measurement(one, {"train": train, "prepare-toy": toy_prepared}, out)
+            )
             rows.append(one)
             inputs[one["measure"]] = out
     return rows, inputs, found
@@ -92,7 +94,7 @@ def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path
     again = tmp_path / "again"
     again.mkdir()
     train = inputs[one["measure"]].parent / one["train"]
-    measure(OPTIONS, Measurement(one, {"train": train, "prepare": toy_prepared}, again))
+    measure(OPTIONS, Measurement(one, {"train": train, "prepare-toy": toy_prepared}, again))
     assert digest_tree(again) == digest_tree(inputs[one["measure"]])
 
 

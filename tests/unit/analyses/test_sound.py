@@ -31,7 +31,7 @@ def test_a_model_is_measured_only_if_its_heads_answer(
     train = write_model(tmp_path / "train", toy_encoder, Prepared.load(toy_prepared), ["pos"], 1, GATES)
     out = tmp_path / "out"
     out.mkdir()
-    job = Measurement(row("dp", ["pos"], 1), {"train": train, "prepare": toy_prepared}, out)
+    job = Measurement(row("dp", ["pos"], 1), {"train": train, "prepare-toy": toy_prepared}, out)
     with monkeypatch.context() as broken:
         permute_heads(broken)
         with pytest.raises(EncoderError, match=r"E355.*heads of this 'bert' encoder do not answer"):
@@ -47,5 +47,5 @@ def test_so_is_the_pretrained_encoder(
 ) -> None:
     permute_heads(monkeypatch)
     with pytest.raises(EncoderError, match="E355"):
-        _measure(module, Measurement({}, {"encoder": toy_encoder, "prepare": toy_prepared}, tmp_path))
+        _measure(module, Measurement({}, {"encoder": toy_encoder, "prepare-toy": toy_prepared}, tmp_path))
     assert not list(tmp_path.iterdir())

@@ -15,8 +15,8 @@ from mtlspec.data.readers import conllu
 from mtlspec.data.sentence import DepTree, Sentence
 from mtlspec.errors import DataError
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import WordStates
-from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.encoder.states import States
+from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks.biaffine_dep import UNKNOWN, BiaffineDep
 from mtlspec.spec.families import TASKS, TaskOptions
 from tests import real_sentences, toy
@@ -27,7 +27,7 @@ SMALL = {"arc_size": 6, "rel_size": 5}
 
 def parser(labels: dict[str, int], width: int = 8, **values: Any) -> BiaffineDep:
     options = options_class(TASKS, "biaffine_dep").model_validate({"type": "biaffine_dep", "layer": "dep", **values})
-    task = build_task(cast(TaskOptions, options), "dep", labels, width)
+    task = cast(TaskOptions, options).build("dep", labels, width)
     assert isinstance(task, BiaffineDep)
     torch.manual_seed(9)
     for parameter in task.module.parameters():
@@ -57,14 +57,14 @@ def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Pre
     return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
 
 
-def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, WordStates]:
+def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, States]:
     batch = collate(getattr(prepared, split), torch.tensor(rows), prepared.specials)
     torch.manual_seed(5)
     words = torch.randn(*batch.word_mask.shape, width)
-    return batch, WordStates(words, torch.randn(len(rows), width), words[:, 0])
+    return batch, States(words, torch.randn(len(rows), width), words[:, 0], words)
 
 
-def by_hand(task: BiaffineDep, states: WordStates, row: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+def by_hand(task: BiaffineDep, states: States, row: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Arc scores [W, W + 1] and relation scores [W, W + 1, R] of one sentence, from the definition."""
     scorer = cast(Any, task.module)
     words = states.words[row, :length]

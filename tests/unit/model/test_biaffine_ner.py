@@ -17,8 +17,8 @@ from mtlspec.data.readers import columns
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import StageError
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import WordStates
-from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.encoder.states import States
+from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks.biaffine_ner import BiaffineNer
 from mtlspec.spec.families import TASKS, TaskOptions
 from tests import toy
@@ -28,7 +28,7 @@ WORDS = ("cat", "sees", "dog", "tree", "house")
 
 def biaffine(labels: dict[str, int], width: int = 8, **values: Any) -> BiaffineNer:
     options = options_class(TASKS, "biaffine_ner").model_validate({"type": "biaffine_ner", "layer": "ner", **values})
-    task = build_task(cast(TaskOptions, options), "ner", labels, width)
+    task = cast(TaskOptions, options).build("ner", labels, width)
     assert isinstance(task, BiaffineNer)
     task.module.eval()
     return task
@@ -50,11 +50,11 @@ def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Pre
     return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
 
 
-def states_of(data: Prepared, split: str, rows: Sequence[int], width: int = 8) -> tuple[Any, WordStates]:
+def states_of(data: Prepared, split: str, rows: Sequence[int], width: int = 8) -> tuple[Any, States]:
     batch = collate(data.split(split), torch.tensor(rows), data.specials)  # type: ignore[arg-type]
     torch.manual_seed(5)
     words = torch.randn(*batch.word_mask.shape, width)
-    return batch, WordStates(words, words[:, 0], words[:, 0])
+    return batch, States(words, words[:, 0], words[:, 0], words)
 
 
 def randomised(task: BiaffineNer) -> BiaffineNer:
@@ -111,7 +111,7 @@ def scored(data: Prepared, table: dict[tuple[int, int, str], float], **options: 
             values["biaffine.weight"][1 + task.types.index(kind), start, end - 1] = score
     batch = collate(data.train, torch.arange(3), data.specials)
     words = torch.eye(5)[: batch.word_mask.shape[1]].expand(3, -1, -1)
-    return task.decode(WordStates(words, words[:, 0], words[:, 0]), batch)
+    return task.decode(States(words, words[:, 0], words[:, 0], words), batch)
 
 
 def test_spans_are_taken_by_score_without_crossing_or_nesting(odd_data: Prepared) -> None:

@@ -21,8 +21,8 @@ from mtlspec.data.readers._blocks import Block
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError, StageError
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import WordStates
-from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.encoder.states import States
+from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks._fencepost_scorer import fenceposts
 from mtlspec.model.tasks._phrase_labels import UNKNOWN, PhraseLabels
 from mtlspec.model.tasks.crf_con import CrfConstituency
@@ -51,9 +51,8 @@ def prepare(directory: Path, encoder: Path, train: list[Sentence], dev: list[Sen
 def parser(labels: Any, **options: Any) -> CrfConstituency:
     given_ = {"type": "crf_con", "layer": "con", "span_size": 6, "label_size": 5, **options}
     torch.manual_seed(1)
-    task = build_task(
-        cast(TaskOptions, options_class(TASKS, "crf_con").model_validate(given_)), "con", dict(labels), WIDTH
-    )
+    options = cast(TaskOptions, options_class(TASKS, "crf_con").model_validate(given_))
+    task = options.build("con", dict(labels), WIDTH)
     assert isinstance(task, CrfConstituency)
     for parameter in task.module.parameters():
         torch.nn.init.normal_(parameter)
@@ -61,11 +60,11 @@ def parser(labels: Any, **options: Any) -> CrfConstituency:
     return task
 
 
-def states_of(prepared: Prepared, split: str, rows: list[int]) -> tuple[Any, WordStates]:
+def states_of(prepared: Prepared, split: str, rows: list[int]) -> tuple[Any, States]:
     batch = collate(getattr(prepared, split), torch.tensor(rows), prepared.specials)
     torch.manual_seed(5)
     states = torch.randn(len(rows), batch.word_mask.shape[1] + 2, WIDTH)
-    return batch, WordStates(states[:, 2:], states[:, 0], states[:, 1])
+    return batch, States(states[:, 2:], states[:, 0], states[:, 1], states)
 
 
 TRAIN = [

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from mtlspec.data.batching import collate
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
 from mtlspec.kinds import options_class
@@ -44,7 +45,7 @@ def _model(encoder: Path, data: Prepared, max_pieces: int | None = None, sharing
     torch.manual_seed(3)
     tasks = {name: options_class(TASKS, "tagging").model_validate(toy.TASKS[name]) for name in ("pos", "ner")}
     strategy: Any = options_class(SHARING, sharing).model_validate({"type": sharing})
-    built = build_model(Encoder.load(encoder, 0.2, max_pieces), strategy, tasks, data.labels)  # type: ignore[arg-type]
+    built = build_model(Encoder.load(encoder, 0.2, max_pieces), strategy, tasks, Corpora.single(data).labels(tasks))  # type: ignore[arg-type]
     built.module.train()
     return built
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance
 from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
@@ -65,7 +66,7 @@ def test_gates_keep_the_planted_heads_and_only_them(empty: bool, data: Prepared,
         make_deterministic(seed, RunOptions())
         made = planted.plant(data, seed, sharing, empty=empty)
         points = ResumePoints(tmp_path / str(seed), "planted")
-        model = train(made.model, data, options, RunOptions(), seed, points, lambda *_: None).model
+        model = train(made.model, Corpora.single(data), options, RunOptions(), seed, points, lambda *_: None).model
         gates = model.sharing.head_gates("gate")
         assert gates is not None
         hits += {(layer, head) for layer, head in gates.nonzero().tolist()} == set(made.places.values())

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import mtlspec
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.encoder import Encoder
@@ -23,7 +24,9 @@ from tests.unit.model.encoder import small
 def saved(toy_encoder, toy_prepared, tmp_path_factory) -> Path:
     """A model with one task, saved by a text path into a folder whose parents do not exist."""
     tasks = {"pos": Options.model_validate({"type": "tagging", "layer": "pos"})}
-    model = build_model(Encoder.load(toy_encoder), Hard(type="hard"), tasks, Prepared.load(toy_prepared).labels)  # type: ignore[arg-type]
+    model = build_model(
+        Encoder.load(toy_encoder), Hard(type="hard"), tasks, Corpora.single(Prepared.load(toy_prepared)).labels(tasks)
+    )  # type: ignore[arg-type]
     directory = tmp_path_factory.mktemp("models") / "not/there/yet"
     model.save(str(directory), tokenizer=str(toy_encoder))
     again = mtlspec.load(str(directory))

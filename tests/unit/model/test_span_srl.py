@@ -18,10 +18,10 @@ from mtlspec.data.readers import conll2012
 from mtlspec.data.sentence import Frame, Sentence
 from mtlspec.errors import StageError
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.encoder.states import States
 from mtlspec.model.role_gold import UNKNOWN, pair_classes
 from mtlspec.model.span_ranking import Ranked, Ranker, RankerSizes, all_spans, keep
-from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks.span_srl import SpanSrl
 from mtlspec.spec.families import TASKS, TaskOptions
 from tests import toy
@@ -31,7 +31,7 @@ CPU = torch.device("cpu")
 
 def srl(labels: dict[str, int], width: int = 8, **values: Any) -> SpanSrl:
     options = options_class(TASKS, "span_srl").model_validate({"type": "span_srl", "layer": "srl", **values})
-    task = build_task(cast(TaskOptions, options), "srl", labels, width)
+    task = cast(TaskOptions, options).build("srl", labels, width)
     assert isinstance(task, SpanSrl)
     task.module.eval()
     return task
@@ -55,11 +55,11 @@ def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Pre
     return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
 
 
-def states_of(data: Prepared, split: str, rows: Sequence[int], width: int = 8) -> tuple[Any, WordStates]:
+def states_of(data: Prepared, split: str, rows: Sequence[int], width: int = 8) -> tuple[Any, States]:
     batch = collate(data.split(split), torch.tensor(rows), data.specials)  # type: ignore[arg-type]
     torch.manual_seed(5)
     words = torch.randn(*batch.word_mask.shape, width)
-    return batch, WordStates(words, words[:, 0], words[:, 0])
+    return batch, States(words, words[:, 0], words[:, 0], words)
 
 
 def ranking_case(lengths: list[int], max_width: int, mean: Any, dtype: torch.dtype = torch.float64) -> Case:

@@ -13,9 +13,9 @@ from mtlspec.data.prepared import Prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.kinds import options_class
 from mtlspec.metrics.schemes import first_violation
-from mtlspec.model.encoder.encoder import WordStates
+from mtlspec.model.encoder.states import States
 from mtlspec.model.taggers._tagger import UNKNOWN
-from mtlspec.model.task import build_task, rebuild_task
+from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks.tagging import Tagging
 from mtlspec.spec.families import TASKS, TaskOptions
 from tests import real_sentences, toy
@@ -23,7 +23,7 @@ from tests import real_sentences, toy
 
 def tagging(layer: str, labels: dict[str, int], width: int = 8, **values: Any) -> Tagging:
     options = options_class(TASKS, "tagging").model_validate({"type": "tagging", "layer": layer, **values})
-    task = build_task(cast(TaskOptions, options), layer, labels, width)
+    task = cast(TaskOptions, options).build(layer, labels, width)
     assert isinstance(task, Tagging)
     task.module.eval()
     return task
@@ -45,11 +45,11 @@ def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Pre
     return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
 
 
-def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, WordStates]:
+def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, States]:
     batch = collate(getattr(prepared, split), torch.tensor(rows), prepared.specials)
     torch.manual_seed(5)
     words = torch.randn(*batch.word_mask.shape, width)
-    return batch, WordStates(words, words[:, 0], words[:, 0])
+    return batch, States(words, words[:, 0], words[:, 0], words)
 
 
 def test_gold_is_encoded_with_unknown_tags_marked(odd_data: Prepared) -> None:
@@ -74,7 +74,7 @@ def test_crf_loss_skips_sentences_with_unknown_tags_and_adds_l2(odd_data: Prepar
     plain = tagging("ner", dict(odd_data.labels["ner"]), decoder="crf")
     gold = plain.encode(odd_data.dev)
     batch, states = states_of(odd_data, "dev", [1, 0])
-    alone = WordStates(states.words[:1], states.cls[:1], states.sep[:1])
+    alone = States(states.words[:1], states.cls[:1], states.sep[:1], states.pieces[:1])
     only, _ = states_of(odd_data, "dev", [1])
     torch.testing.assert_close(plain.loss(states, batch, gold), plain.loss(alone, only, gold))
     penalised = tagging("ner", dict(odd_data.labels["ner"]), decoder={"type": "crf", "transition_l2": 0.5})

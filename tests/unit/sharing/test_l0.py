@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from mtlspec.data.batching import collate
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_file
@@ -34,7 +35,12 @@ def data(toy_prepared: Path) -> Prepared:
 def _model(encoder: Path, data: Prepared, *tasks: str, **options: Any) -> MultiTaskModel:
     torch.manual_seed(3)
     chosen = {name: options_class(TASKS, "tagging").model_validate(toy.TASKS[name]) for name in tasks or ("pos",)}
-    return build_model(Encoder.load(encoder), Options.model_validate({"type": "l0", **options}), chosen, data.labels)  # type: ignore[arg-type]
+    return build_model(
+        Encoder.load(encoder),
+        Options.model_validate({"type": "l0", **options}),
+        chosen,
+        Corpora.single(data).labels(chosen),
+    )  # type: ignore[arg-type]
 
 
 def _gates(model: MultiTaskModel) -> torch.nn.Parameter:
@@ -190,7 +196,7 @@ def test_the_penalty_counts_once_per_update(
 
     model = _model(toy_encoder, data, "pos", "names", **{"lambda": 1e9})  # the losses of the tasks are nothing to it
     train = TrainOptions.model_validate({"epochs": 1, "batch": {"sentences": 8, "tokens": 400}, **options})
-    state = TrainState.fresh(model, data, train, RunOptions(), seed=1)
+    state = TrainState.fresh(model, Corpora.single(data), train, RunOptions(), seed=1)
     model.module.train()
     gates = _gates(model)
     shape = HardConcrete()
@@ -230,9 +236,9 @@ def test_a_relative_penalty_is_a_share_of_the_loss(toy_encoder: Path, data: Prep
     gradients = []
     for relative in (False, True):
         model = _model(toy_encoder, data, "pos", "names", relative=relative, **{"lambda": 1e9})
-        state = TrainState.fresh(model, data, train, RunOptions(), seed=1)
+        state = TrainState.fresh(model, Corpora.single(data), train, RunOptions(), seed=1)
         model.module.eval()  # the same gates and no dropout in both
-        told = backward(state, Portion((0, 1), torch.arange(8)), 1.0, nullcontext(), 1)
+        told = backward(state, Portion((0, 1), data.train, torch.arange(8)), 1.0, nullcontext(), 1)
         gradient = _gates(model).grad
         assert gradient is not None
         gradients.append(gradient.clone())

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
 from mtlspec.spec.models import RunOptions
@@ -22,7 +23,7 @@ from tests.unit.train.test_loop import model_of, options
 def _state(encoder: Path, data: Prepared, **train: Any) -> TrainState:
     model = model_of(encoder, data)
     model.module.train()
-    return TrainState.fresh(model, data, options(**train), RunOptions(), seed=1)
+    return TrainState.fresh(model, Corpora.single(data), options(**train), RunOptions(), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +36,9 @@ def test_the_gradient_is_the_mean_of_the_tasks_gradients(encoder: Path, toy_prep
     data, rows = Prepared.load(toy_prepared), torch.arange(6)
     together = _state(encoder, data, batching="joint", balance={"type": "none"})
     apart = _state(encoder, data, balance={"type": "none"})
-    told = backward(together, Portion((0, 1), rows), 1.0, nullcontext(), 1)
+    told = backward(together, Portion((0, 1), data.train, rows), 1.0, nullcontext(), 1)
     for task in (0, 1):
-        ((_, loss, weight),) = backward(apart, Portion((task,), rows), 0.5, nullcontext(), 1)
+        ((_, loss, weight),) = backward(apart, Portion((task,), data.train, rows), 0.5, nullcontext(), 1)
         assert told[task] == (task, pytest.approx(loss, rel=1e-6), weight)
     pairs = list(zip(together.model.module.parameters(), apart.model.module.parameters(), strict=True))
     assert any(one.grad is not None and one.grad.abs().sum() > 0 for one, _ in pairs)
@@ -81,7 +82,7 @@ def test_data_without_common_sentences_are_refused(
     monkeypatch.setattr(model.tasks[0], "rows", lambda _: torch.arange(5))
     monkeypatch.setattr(model.tasks[1], "rows", lambda _: torch.arange(5, 9))
     with pytest.raises(StageError, match="E433") as caught:
-        TrainState.fresh(model, data, options(batching="joint"), RunOptions(), seed=1)
+        TrainState.fresh(model, Corpora.single(data), options(batching="joint"), RunOptions(), seed=1)
     assert "sampled" in str(caught.value)
 
 
@@ -92,7 +93,7 @@ def test_training_on_a_sample_sees_these_sentences_only(batching: str, encoder: 
     for seed in (1, 1, 2):
         model = model_of(encoder, data)
         chosen = options(batching=batching, examples=24)
-        state = TrainState.fresh(model, data, chosen, RunOptions(), seed)
+        state = TrainState.fresh(model, Corpora.single(data), chosen, RunOptions(), seed)
         passes = [portion.rows.tolist() for _ in range(2 * state.updates_per_epoch) for portion in state.draw(1)]
         seen.append({row for rows in passes for row in rows})
     assert len(seen[0]) == 24

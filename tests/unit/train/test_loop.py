@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import SetupError, StageError
 from mtlspec.io.digest import digest_tree
@@ -42,7 +43,7 @@ def model_of(encoder: Path, data: Prepared, tasks: Sequence[str] = ("pos", "name
         for name in tasks
     }
     hard = cast(SharingOptions, options_class(SHARING, "hard").model_validate({"type": "hard"}))
-    return build_model(Encoder.load(encoder), hard, kinds, data.labels)
+    return build_model(Encoder.load(encoder), hard, kinds, Corpora.single(data).labels(kinds))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def gradient_step(encoder: Path, data: Prepared, accumulate: int, sentences: int
     chosen = options(
         accumulate=accumulate, batch={"sentences": sentences, "tokens": 9999}, clip=None, balance={"type": "none"}
     )
-    state = TrainState.fresh(model_of(encoder, data, ["pos"]), data, chosen, RunOptions(), seed=1)
+    state = TrainState.fresh(model_of(encoder, data, ["pos"]), Corpora.single(data), chosen, RunOptions(), seed=1)
     state.model.module.train()
     gradients: dict[str, Any] = {}
 
@@ -103,7 +104,9 @@ def test_clipping_scales_the_global_norm_and_records_the_one_before(calm_encoder
 
 def test_an_update_moves_only_the_drawn_task_and_the_encoder(calm_encoder: Path, same_length: Prepared) -> None:
     chosen = options(sampler={"type": "round_robin"})
-    state = TrainState.fresh(model_of(calm_encoder, same_length), same_length, chosen, RunOptions(), seed=1)
+    state = TrainState.fresh(
+        model_of(calm_encoder, same_length), Corpora.single(same_length), chosen, RunOptions(), seed=1
+    )
     for _ in range(2):  # both decoders have moments now
         take_update(state, chosen, nullcontext(), Meter())
     before = {name: value.clone() for name, value in state.model.weights().items()}
@@ -135,7 +138,7 @@ def test_the_best_epoch_is_kept_and_training_stops_early(
 
     monkeypatch.setattr(loop, "finish_epoch", watch)
     model = model_of(calm_encoder, same_length)
-    outcome = train(model, same_length, chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
+    outcome = train(model, Corpora.single(same_length), chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
     assert [epoch["best"] for epoch in outcome.epochs] == [True, True, False, False]
     assert all(torch.equal(value, best[name]) for name, value in model.weights().items())
     outcome.history.write(tmp_path / "history.parquet", ["pos", "names"])
@@ -150,7 +153,7 @@ def test_patience_ends_a_run_before_its_epochs(
     scored(monkeypatch, [50.0, 40.0])
     model = model_of(calm_encoder, same_length)
     chosen = options(epochs=4, patience=0.25)
-    outcome = train(model, same_length, chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
+    outcome = train(model, Corpora.single(same_length), chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
     assert len(outcome.epochs) == 2
 
 
@@ -158,7 +161,9 @@ def test_patience_ends_a_run_before_its_epochs(
 def test_a_number_that_is_not_finite_names_task_and_update(
     where: str, code: str, calm_encoder: Path, same_length: Prepared
 ) -> None:
-    state = TrainState.fresh(model_of(calm_encoder, same_length, ["pos"]), same_length, options(), RunOptions(), 1)
+    state = TrainState.fresh(
+        model_of(calm_encoder, same_length, ["pos"]), Corpora.single(same_length), options(), RunOptions(), 1
+    )
     take_update(state, options(), nullcontext(), Meter())
     if where == "loss":
         with torch.no_grad():
@@ -176,7 +181,7 @@ def test_a_task_without_training_sentences_is_named(
     model = model_of(calm_encoder, same_length)
     monkeypatch.setattr(model.tasks[1], "rows", lambda _split: torch.empty(0, dtype=torch.int64))
     with pytest.raises(StageError, match="no training sentences for the task 'names'"):
-        TrainState.fresh(model, same_length, options(), RunOptions(), seed=1)
+        TrainState.fresh(model, Corpora.single(same_length), options(), RunOptions(), seed=1)
 
 
 def test_mixed_precision_on_a_cpu_and_missing_devices_are_refused() -> None:
@@ -189,7 +194,9 @@ def test_mixed_precision_on_a_cpu_and_missing_devices_are_refused() -> None:
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_parameter_groups_cover_everything_once(decay: float, calm_encoder: Path, same_length: Prepared) -> None:
     chosen = options(weight_decay=decay, balance={"type": "uncertainty"})
-    state = TrainState.fresh(model_of(calm_encoder, same_length), same_length, chosen, RunOptions(), seed=1)
+    state = TrainState.fresh(
+        model_of(calm_encoder, same_length), Corpora.single(same_length), chosen, RunOptions(), seed=1
+    )
     held = [id(p) for p in state.optimiser.parameters]
     wanted = {id(p) for p in (*state.model.module.parameters(), *state.balance.module.parameters())}
     assert len(held) == len(set(held))
@@ -233,7 +240,7 @@ def test_a_sharing_strategy_reaches_the_whole_loop(tmp_path: Path, calm_encoder:
     groups = {group.name: group for group in parameter_groups(model, torch.nn.Module(), chosen, 8)}
     assert groups["gates"].parameters == (strategy.gate,)
     assert groups["gates"].lr == 0.5
-    outcome = train(model, same_length, chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
+    outcome = train(model, Corpora.single(same_length), chosen, RunOptions(), 1, ResumePoints(tmp_path, "x"), silent)
     assert outcome.updates == 8  # 32 sentences of two tasks, 8 a batch
     assert [moment.update for moment in strategy.moments] == list(range(1, 9))
     assert {moment.tasks for moment in strategy.moments} == {(0, 1)}

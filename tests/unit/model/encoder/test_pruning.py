@@ -11,6 +11,7 @@ import torch
 
 import mtlspec
 from mtlspec.data.batching import collate
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.encoder import Encoder
@@ -18,7 +19,7 @@ from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import load_model, save_model
 from mtlspec.model.encoder.pruning import prune_model
 from mtlspec.model.multitask import MultiTaskModel, build_model
-from mtlspec.model.predict import count, predict, score
+from mtlspec.model.predict import count_corpora, predict, predict_corpora, score
 from mtlspec.sharing.hard import Options as Hard
 from mtlspec.spec.models import BatchLimits
 from tests.unit.model.encoder import many, small
@@ -135,7 +136,9 @@ print(json.dumps(found))
 def test_a_pruned_model_predicts_the_same_in_another_process(toy_encoder, toy_prepared, tmp_path):
     data = Prepared.load(toy_prepared)
     torch.manual_seed(1)
-    model = build_model(Encoder.load(toy_encoder), Hard(type="hard"), toy_tasks(), data.labels)
+    model = build_model(
+        Encoder.load(toy_encoder), Hard(type="hard"), toy_tasks(), Corpora.single(data).labels(toy_tasks())
+    )
     gates = torch.ones(model.encoder.heads.shape)
     gates[0] = 0
     gates[1, 0] = 0
@@ -148,7 +151,9 @@ def test_a_pruned_model_predicts_the_same_in_another_process(toy_encoder, toy_pr
     again = mtlspec.load(tmp_path / "model")
     assert isinstance(again, MultiTaskModel)
     assert again.encoder.heads.kept == model.encoder.heads.kept
-    scores = [score(m, count(m, data.test, predict(m, data.test, BatchLimits()))) for m in (model, again)]
+    corpora = Corpora.single(data)
+    found = [predict_corpora(m, corpora, "test", BatchLimits()) for m in (model, again)]
+    scores = [score(model, count_corpora(model, corpora, "test", predictions)) for predictions in found]
     assert scores[0] == scores[1]
     child = [sys.executable, "-c", CHILD, str(tmp_path / "model"), str(toy_prepared)]
     done = subprocess.run(child, capture_output=True, text=True, check=True)
