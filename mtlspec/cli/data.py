@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -97,7 +97,6 @@ def stats(
     from mtlspec.data.statistics import Statistics
     from mtlspec.errors import DataError, did_you_mean
     from mtlspec.io.project import Project
-    from mtlspec.spec.cards import Split
 
     project = Project.find()
     loaded = _card(card, project)
@@ -106,10 +105,10 @@ def stats(
         raise DataError("E290", f"the data card '{card}' has no layer '{layer}'", hint=hint)
     tokenizer = corpus.tokenizer_of(encoder, project) if encoder is not None else None
     statistics = Statistics()
-    dropped: dict[str, list[DataError]] = {split: [] for split in get_args(Split)}
+    dropped: dict[str, list[DataError]] = {split: [] for split in loaded.splits}
     with opened(loaded, project) as root:
         _check_files(loaded, root, project)
-        for split in get_args(Split):
+        for split in loaded.splits:
             for _ in statistics.watch(split, read_split(loaded, root, split, dropped[split])):
                 pass
     result = statistics.result(tokenizer, dropped)
@@ -125,13 +124,12 @@ def stats(
 @app.command()
 def sample(
     card: Card,
-    split: Annotated[str, typer.Option(help="train, dev or test.")] = "train",
+    split: Annotated[str, typer.Option(help="train, dev, test or a further split of the card.")] = "train",
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many sentences.")] = 3,
     start: Annotated[int, typer.Option(min=1, help="Number of the first one.")] = 1,
 ) -> None:
     """Some sentences with all their layers."""
     from itertools import islice
-    from typing import cast
 
     from mtlspec.cli import console
     from mtlspec.data.corpus import read_split
@@ -139,14 +137,13 @@ def sample(
     from mtlspec.data.samples import lines
     from mtlspec.errors import SpecError, did_you_mean
     from mtlspec.io.project import Project
-    from mtlspec.spec.cards import Split
 
-    if split not in get_args(Split):
-        raise SpecError("E195", f"there is no split '{split}'", hint=did_you_mean(split, get_args(Split)))
     project = Project.find()
     loaded = _card(card, project)
+    if split not in loaded.splits:
+        raise SpecError("E195", f"'{card}' has no split '{split}'", hint=did_you_mean(split, loaded.splits))
     with opened(loaded, project) as root:
-        for sentence in islice(read_split(loaded, root, cast(Split, split)), start - 1, start - 1 + number):
+        for sentence in islice(read_split(loaded, root, split), start - 1, start - 1 + number):
             console.say(
                 "\n".join([f"{sentence.id} ({Path(sentence.place[0]).name}:{sentence.place[1]})", *lines(sentence), ""])
             )
@@ -162,14 +159,13 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
     from mtlspec.data.page import page as render
     from mtlspec.data.page import replaced
     from mtlspec.io.project import Project
-    from mtlspec.spec.cards import Split
 
     project = Project.find()
     loaded = _card(card, project)
     target = project.inside(file.absolute())
     with opened(loaded, project) as root:
         _check_files(loaded, root, project)
-        generated = render({split: list(read_split(loaded, root, split)) for split in get_args(Split)}, card)
+        generated = render({split: list(read_split(loaded, root, split)) for split in loaded.splits}, card)
     text = target.read_text("utf-8") if target.is_file() else f"# {loaded.title or loaded.name}\n"
     written = write_page(target, replaced(text, generated))
     console.say(f"{project.relative(target)}: {'written' if written else 'already up to date'}")

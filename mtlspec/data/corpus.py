@@ -2,64 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mtlspec import kinds
 from mtlspec.data.escapes import unescape
 from mtlspec.data.files import split_files
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, Place
-from mtlspec.spec.cards import DataCard, FileGroup, Split
-from mtlspec.spec.families import READERS
+from mtlspec.spec.cards import DataCard, FileGroup, HoldOut
+from mtlspec.spec.families import ReaderOptions
+
+if TYPE_CHECKING:
+    from mtlspec.data.readers._blocks import Block
 
 
-def read_split(card: DataCard, root: Path, split: Split, dropped: list[DataError] | None = None) -> Iterator[Sentence]:
-    """Sentences with all layers of the card, in the order of the files.
+def read_split(card: DataCard, root: Path, split: str, dropped: list[DataError] | None = None) -> Iterator[Sentence]:
+    """Sentences with the layers of the card that they have, in the order of the files.
 
-    With `on_invalid: drop` a malformed sentence is left out in all files and its defect is put into `dropped`.
+    With `on_invalid: drop` a malformed sentence is left out in all files and its defect is put into `dropped`. What
+    a card holds out of its training files comes as a split of its own and is no longer part of `train`.
     """
+    held_out = card.hold_out.shares if card.hold_out is not None else {}
+    if card.hold_out is None or split not in ("train", *held_out):
+        yield from _read(card, root, split, dropped)
+        return
+    found = 0
+    # A defect counts in train only: nobody can say where its sentence would have gone.
+    for sentence in _read(card, root, "train", dropped if split == "train" else None):
+        if held_out_for(sentence, card.hold_out) == split:
+            found += 1
+            yield sentence
+    if not found:
+        share = f"holding out {held_out[split]}" if split in held_out else "what is held out"
+        message = f"{share} leaves no sentence for {split}"
+        raise DataError("E299", message, Place(card.name), "change the shares or the seed of `hold_out`")
+
+
+def held_out_for(sentence: Sentence, hold_out: HoldOut) -> str:
+    """The split that a sentence of the training files belongs to; equal texts belong to the same one."""
+    text = "\n".join(sentence.texts or sentence.words)
+    digest = hashlib.sha256(f"{hold_out.seed}\n{text}".encode()).digest()
+    left = int.from_bytes(digest[:8], "big") / 2**64  # even in [0, 1)
+    for split, share in hold_out.shares.items():
+        if left < share:
+            return split
+        left -= share
+    return "train"
+
+
+def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | None) -> Iterator[Sentence]:
+    """The sentences of the files that a card names for a split."""
     count = 0
     if not all(group.entries(split) for group in card.files):
         raise DataError("E250", f"the card has no {split} file for every group", Place(card.name))
     files = [[root / path for path in split_files(card, group, root, split)] for group in card.files]
-    readers = [kinds.load(READERS, group.reader.type) for group in card.files]
-    streams = [_blocks(r, g, paths) for r, g, paths in zip(readers, card.files, files, strict=True)]
+    readers = [group.reader_of(split) for group in card.files]
+    streams = [_blocks(reader, paths) for reader, paths in zip(readers, files, strict=True)]
+    taken = [{} if split in group.unlabelled else group.layers for group in card.files]
+    met: set[str] = set()
     for blocks in zip_longest(*streams):
         if None in blocks:
             raise _different_lengths([paths[-1] for paths in files], blocks, count)
         count += 1
         try:
-            parts = [r.parse(g.reader, block) for r, g, block in zip(readers, card.files, blocks, strict=True)]
-            yield _merge(card.files, parts)
+            parts = [reader.parse(block) for reader, block in zip(readers, blocks, strict=True)]
+            sentence = _merge(taken, parts)
         except DataError as defect:
             if card.on_invalid == "error":
                 raise
             if dropped is not None:
                 dropped.append(defect)
+            continue
+        met |= sentence.layers.keys()
+        yield sentence
     if not count:
         raise DataError("E251", f"the {split} files have no sentences", files[0][0])
+    if split == "train":
+        _check_met(card.files, files, met)
 
 
-def _blocks(reader: Any, group: FileGroup, paths: list[Path]) -> Iterator[Any]:
+def _blocks(reader: ReaderOptions, paths: list[Path]) -> Iterator[Block]:
     """The sentences of several files as one stream."""
     for path in paths:
-        yield from reader.blocks(group.reader, path)
+        yield from reader.blocks(path)
 
 
-def _merge(groups: tuple[FileGroup, ...], parts: list[Sentence]) -> Sentence:
-    first = parts[0]
+def _merge(taken: Sequence[dict[str, str]], parts: list[Sentence]) -> Sentence:
+    """One sentence from those of aligned files; a layer that its file lacks here is not in it."""
+    first = next((part for part in parts if part.words or part.texts), None)
+    if first is None:
+        hint = "another file must have the words of a sentence without a tree"
+        raise DataError("E298", "a sentence without words", Place(*parts[0].place), hint)
     layers: dict[str, Layer] = {}
-    for group, part in zip(groups, parts, strict=True):
-        if part.words != first.words:
+    for columns, part in zip(taken, parts, strict=True):
+        if part.words != first.words and part.words:
             _compare(first, part)
+        if part.texts != first.texts and (part.texts or part.words):
+            message = f"the text is another one than at {Place(*part.place)}"
+            raise DataError("E297", message, Place(*first.place), "aligned files must agree")
+        layers |= {layer: part.layers[column] for layer, column in columns.items() if column in part.layers}
+    return Sentence(first.id, first.words, layers, first.place, first.comments, first.between, first.texts)
+
+
+def _check_met(groups: Sequence[FileGroup], files: Sequence[list[Path]], met: set[str]) -> None:
+    """A sentence may lack a layer, but a layer that no training sentence has is a wrong file or a wrong column."""
+    for group, paths in zip(groups, files, strict=True):
         for layer, column in group.layers.items():
-            if column not in part.layers:
-                raise DataError("E252", f"the sentence has no '{column}' for layer '{layer}'", Place(*part.place))
-            layers[layer] = part.layers[column]
-    return Sentence(first.id, first.words, layers, first.place, first.comments, first.between)
+            if layer not in met:
+                message = f"no sentence of the train files has '{column}' for layer '{layer}'"
+                raise DataError("E252", message, paths[0], "correct `layers` of the card, or leave the layer out")
 
 
 def _compare(one: Sentence, other: Sentence) -> None:
@@ -70,7 +124,7 @@ def _compare(one: Sentence, other: Sentence) -> None:
             raise DataError("E253", f"{seen} at {Place(*other.place)}", Place(*one.place), "aligned files must agree")
 
 
-def _different_lengths(files: list[Path], blocks: tuple[Any, ...], count: int) -> DataError:
+def _different_lengths(files: list[Path], blocks: Sequence[Block | None], count: int) -> DataError:
     short = files[blocks.index(None)]
     block = next(block for block in blocks if block is not None)
     if not count:

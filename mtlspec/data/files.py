@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from mtlspec.errors import DataError, Place
-from mtlspec.spec.cards import DataCard, FileGroup, Split, is_pattern
+from mtlspec.spec.cards import DataCard, FileGroup, is_pattern
 
 
 def card_files(card: DataCard, root: Path) -> tuple[str, ...]:
@@ -14,7 +14,7 @@ def card_files(card: DataCard, root: Path) -> tuple[str, ...]:
     return tuple(sorted(found, key=_order))
 
 
-def split_files(card: DataCard, group: FileGroup, root: Path, split: Split) -> list[str]:
+def split_files(card: DataCard, group: FileGroup, root: Path, split: str) -> list[str]:
     """The files of one split of a group, in the order they are read: as listed, and sorted within an entry."""
     found: list[str] = []
     for entry in group.entries(split):

@@ -97,9 +97,9 @@ def _runs(words: Iterable[int], step: int, first: Sequence[int], last: Sequence[
     return ends
 
 
-def _tags_or_roles(layer: tuple[str, ...] | tuple[Frame, ...]) -> Iterable[str]:
+def _tags_or_roles(layer: tuple[str | None, ...] | tuple[Frame, ...]) -> Iterable[str]:
     for item in layer:
         if isinstance(item, str):
             yield item
-        else:
+        elif item is not None:
             yield from (role for _, _, role in item.roles)

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mtlspec import kinds
 from mtlspec.data.pins import resolve_root
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
-from mtlspec.spec.families import GENERATORS
 
 
 @contextmanager
@@ -21,5 +19,5 @@ def opened(card: DataCard, project: Project) -> Iterator[Path]:
         yield resolve_root(card, project)
         return
     with tempfile.TemporaryDirectory(prefix="mtlspec-") as folder:
-        kinds.load(GENERATORS, card.generator.type).generate(card.generator, Path(folder))
+        card.generator.generate(Path(folder))
         yield Path(folder)

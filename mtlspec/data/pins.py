@@ -14,7 +14,7 @@ from mtlspec.errors import DataError, MtlspecError, Place, Problems
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_text_if_changed
-from mtlspec.spec.cards import DataCard, Split
+from mtlspec.spec.cards import DataCard
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))(.*)", re.DOTALL)
 _ROOT = re.compile(r"root\s*:\s*((?:['\"]?)([^'\"#]*?)['\"]?)\s*(?:\s#.*)?")
@@ -78,8 +78,7 @@ def _shared_files(card: DataCard, root: Path) -> Iterator[DataError]:
     trained = {
         (root / path).resolve(): path for group in card.files for path in split_files(card, group, root, "train")
     }
-    splits: tuple[Split, ...] = ("dev", "test")
-    for group, split in product(card.files, splits):
+    for group, split in product(card.files, card.splits[1:]):
         for path in split_files(card, group, root, split):
             other = trained.get((root / path).resolve())
             if other is not None:

@@ -34,7 +34,7 @@ class Frame:
     roles: tuple[tuple[int, int, str], ...]
 
 
-Layer = tuple[str, ...] | DepTree | ConTree | tuple[Frame, ...] | str | float
+Layer = tuple[str | None, ...] | DepTree | ConTree | tuple[Frame, ...] | str | float
 """Values of the layer kinds tags, dep, con, srl, label and value."""
 
 

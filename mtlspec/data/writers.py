@@ -42,12 +42,12 @@ def conll2012(sentences: Iterable[Sentence], document: str) -> str:
 
 
 def columns(sentences: Iterable[Sentence], layers: Sequence[str], separator: str = "\t") -> str:
-    """A word and its tags a line, the lines of CoNLL-2003 that start documents before them."""
+    """A word and its tags a line, `_` for a tag that is not there; before them CoNLL-2003's document lines."""
     blocks = []
     for sentence in sentences:
         blocks += [f"{comment}\n\n" for comment in sentence.comments if comment.startswith("-DOCSTART-")]
         words = _unbroken(sentence.words) if separator == " " else sentence.words
-        rows = zip(words, *(_tags(sentence, layer) for layer in layers), strict=True)
+        rows = zip(words, *(_tags_or_blank(sentence, layer, "_") for layer in layers), strict=True)
         blocks.append("".join(separator.join(row) + "\n" for row in rows) + "\n")
     return "".join(blocks)
 
@@ -85,7 +85,7 @@ def _conll2012_sentence(sentence: Sentence, document: Sequence[str]) -> str:
     if isinstance(tree, ConTree):
         pos, parse = tree.pos if "pos" not in sentence.layers else pos, tuple(_bits.bits(tree.spans, size))
     if "ner" in sentence.layers:
-        entities = tuple(_bits.bits(_iob2_spans(_tags(sentence, "ner")), size))
+        entities = tuple(_bits.bits(_iob2_spans(_tags_or_blank(sentence, "ner", "O")), size))
     lemmas, senses = list(blank), list(blank)
     roles: list[list[str]] = []
     for frame in sorted((f for f in _items(frames) if isinstance(f, Frame)), key=lambda f: f.predicate):
@@ -138,13 +138,12 @@ def _unbroken(words: Sequence[str]) -> list[str]:
 
 
 def _tags_or_blank(sentence: Sentence, layer: str, blank: str) -> tuple[str, ...]:
-    return _tags(sentence, layer) if layer in sentence.layers else (blank,) * len(sentence.words)
+    """The tags of a layer; `blank` for words that have none."""
+    if layer not in sentence.layers:
+        return (blank,) * len(sentence.words)
+    return tuple(blank if tag is None else str(tag) for tag in _items(sentence.layers[layer]))
 
 
-def _items(layer: Layer) -> tuple[str, ...] | tuple[Frame, ...]:
+def _items(layer: Layer) -> tuple[str | None, ...] | tuple[Frame, ...]:
     assert isinstance(layer, tuple)
     return layer
-
-
-def _tags(sentence: Sentence, layer: str) -> tuple[str, ...]:
-    return tuple(str(tag) for tag in _items(sentence.layers[layer]))

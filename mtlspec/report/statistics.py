@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mtlspec.analyses._tables import Cell, Table
 from mtlspec.data.statistics import statistics_rows
-from mtlspec.spec.cards import Split
-
-_SPLITS: tuple[str, ...] = get_args(Split)
+from mtlspec.spec.cards import SPLITS
 
 
 def statistics_tables(statistics: Mapping[str, Any]) -> tuple[Table, ...]:
@@ -25,20 +23,21 @@ def statistics_tables(statistics: Mapping[str, Any]) -> tuple[Table, ...]:
 
 def _in_reading_order(statistics: Mapping[str, Any]) -> dict[str, Any]:
     """JSON files have sorted keys; readers want train before dev, and frequent labels at the top."""
-    ordered = {key: _splits_first(value) for key, value in statistics.items()}
-    ordered["labels"] = {layer: _by_frequency(counts) for layer, counts in statistics["labels"].items()}
+    splits = tuple(dict.fromkeys((*SPLITS, *sorted(statistics["sentences"]))))
+    ordered = {key: _splits_first(value, splits) for key, value in statistics.items()}
+    ordered["labels"] = {layer: _by_frequency(counts, splits) for layer, counts in statistics["labels"].items()}
     return ordered
 
 
-def _splits_first(value: Any) -> Any:
-    if not isinstance(value, Mapping) or not set(value) <= set(_SPLITS):
+def _splits_first(value: Any, splits: Sequence[str]) -> Any:
+    if not isinstance(value, Mapping) or not set(value) <= set(splits):
         return value
-    return {split: value[split] for split in _SPLITS if split in value}
+    return {split: value[split] for split in splits if split in value}
 
 
-def _by_frequency(counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    ordered = sorted(counts, key=lambda label: (*(-counts[label].get(split, 0) for split in _SPLITS), label))
-    return {label: _splits_first(counts[label]) for label in ordered}
+def _by_frequency(counts: Mapping[str, Mapping[str, int]], splits: Sequence[str]) -> dict[str, Any]:
+    ordered = sorted(counts, key=lambda label: (*(-counts[label].get(split, 0) for split in splits), label))
+    return {label: _splits_first(counts[label], splits) for label in ordered}
 
 
 def _cell(text: str) -> Cell:

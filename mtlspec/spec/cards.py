@@ -19,8 +19,10 @@ from mtlspec.spec.families import (
 )
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
-Split = Literal["train", "dev", "test"]
 Name = Annotated[str, Field(pattern=NAME)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+SPLITS = ("train", "dev", "test")
+"""Every corpus has these splits; further ones, of any name, are evaluated only."""
 
 
 def is_pattern(path: str) -> bool:
@@ -32,17 +34,48 @@ class FileGroup(Frozen):
     """Files of one format that carry some layers of every split."""
 
     reader: Annotated[ReaderOptions, OneOf(READERS)] = Field(description="The format of the files.")
-    paths: dict[Split, str | Sequence_[str]] = Field(
+    paths: dict[Name, str | Sequence_[str]] = Field(
         description="Files of each split, relative to the card's root: a file, a folder (all files below it), "
         "a pattern such as `train/**/*.gold_conll`, or a list of them. Files of a folder or pattern are read in "
-        "sorted order."
+        "sorted order. Beside `train`, `dev` and `test` there may be further splits, such as `dev_mismatched`, on "
+        "which models are evaluated."
     )
     layers: dict[Name, str] = Field(description="Layer name -> column of the format.")
+    readers: dict[Name, Annotated[ReaderOptions, OneOf(READERS)]] = Field(
+        default_factory=dict, description="Splits whose files have another format or layout than `reader` says."
+    )
+    unlabelled: Sequence_[Name] = Field(
+        default=(),
+        description="Splits whose files lack the layers, such as the test files of a shared task: predictions for them "
+        "are written, nothing is scored.",
+    )
 
-    def entries(self, split: Split) -> tuple[str, ...]:
+    def entries(self, split: str) -> tuple[str, ...]:
         """What the card names as the files of a split."""
         named = self.paths.get(split, ())
         return (named,) if isinstance(named, str) else named
+
+    def reader_of(self, split: str) -> ReaderOptions:
+        """The reader of a split's files; of unlabelled ones it reads no layer."""
+        reader = self.readers.get(split, self.reader)
+        return reader.unlabelled() if split in self.unlabelled else reader
+
+
+class HoldOut(Frozen):
+    """Splits that a corpus lacks, taken out of its training files.
+
+    A hash of the text decides, so that equal texts stay together and more files move nothing that was there before.
+    """
+
+    dev: Share | None = Field(default=None, description="About this share of the training files is `dev`.")
+    test: Share | None = Field(default=None, description="About this share of the training files is `test`.")
+    seed: int = Field(default=1, description="Another seed, another choice.")
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Split -> share, of the splits that are held out."""
+        said = {"dev": self.dev, "test": self.test}
+        return {split: share for split, share in said.items() if share is not None}
 
 
 class DataCard(Frozen):
@@ -64,12 +97,23 @@ class DataCard(Frozen):
     files: Sequence_[FileGroup] = Field(
         min_length=1, description="Groups of files; several groups hold layers of the same sentences."
     )
+    hold_out: HoldOut | None = Field(
+        default=None,
+        description="Splits without files: a share of the training files instead, such as `{dev: 0.1, seed: 1}`. Equal "
+        "texts stay together.",
+    )
     on_invalid: Literal["error", "drop"] = Field(
         default="error", description="What to do with a malformed sentence; dropped ones are counted in the report."
     )
     sha256: dict[str, Sha256] = Field(
         default_factory=dict, description="Digest of every file, written by `mtlspec data lock`."
     )
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of all splits: `train`, `dev` and `test`, then further ones in the card's order."""
+        named = (split for group in self.files for split in group.paths)
+        return tuple(dict.fromkeys((*SPLITS, *named)))
 
     @property
     def layer_kinds(self) -> dict[str, LayerKind]:

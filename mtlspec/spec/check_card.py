@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import get_args
 
 from mtlspec.errors import SpecError, did_you_mean
-from mtlspec.spec.cards import DataCard, EncoderCard, FileGroup, Split
+from mtlspec.spec.cards import SPLITS, DataCard, EncoderCard, FileGroup
+from mtlspec.spec.check_held_out import check_held_out
 from mtlspec.spec.check_splits import check_splits
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
+
+_HOLD_OUT = {split: f"name one, or hold it out of train: `hold_out: {{{split}: 0.1}}`" for split in ("dev", "test")}
 
 
 def check_card(card: DataCard | EncoderCard, node: Node) -> Iterator[SpecError]:
@@ -27,9 +29,10 @@ def check_card(card: DataCard | EncoderCard, node: Node) -> Iterator[SpecError]:
         yield SpecError("E141", f"a card has `root` or `generator`, this one has {said}", place, hint)
     yield from _check_home(node.near(("root",)))
     yield from check_splits(card, node)
+    yield from check_held_out(card, node)
     first_line: dict[str, int] = {}
     for index, group in enumerate(card.files):
-        yield from _check_group(group, node.near(("files", index)))
+        yield from _check_group(group, card, node.near(("files", index)))
         for layer in group.layers:
             key = node.near(("files", index, "layers", layer)).key
             if layer in first_line:
@@ -49,10 +52,13 @@ def _check_home(folder: Node) -> Iterator[SpecError]:
         yield SpecError("E148", f"'{shorten(tilde)}' is not read as a home folder", folder.place, hint)
 
 
-def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:
-    for split in get_args(Split):
-        if not group.entries(split):
-            yield SpecError("E143", f"the split '{split}' has no file", node.near(("paths",)).place)
+def _check_group(group: FileGroup, card: DataCard, node: Node) -> Iterator[SpecError]:
+    held_out = card.hold_out.shares if card.hold_out is not None else {}
+    for split in card.splits:
+        if not group.entries(split) and split not in held_out:
+            hint = did_you_mean(split, group.paths.keys() - set(SPLITS)) if split in SPLITS else None
+            place = node.near(("paths",)).place
+            yield SpecError("E143", f"the split '{split}' has no file", place, hint or _HOLD_OUT.get(split))
     for named in group.paths:
         for index, path in enumerate(group.entries(named)):
             if not _is_below(path):
@@ -61,11 +67,33 @@ def _check_group(group: FileGroup, node: Node) -> Iterator[SpecError]:
                 yield SpecError("E144", f"'{shorten(path)}' is not a path below the card's root", place, hint)
     if not group.layers:
         yield SpecError("E145", "these files give no layer", node.near(("layers",)).place)
+    labelled = {split: reader for split, reader in group.readers.items() if split not in group.unlabelled}
     for layer, column in group.layers.items():
-        if group.reader.layer_kind(column) is None:
-            place = node.near(("layers", layer)).place
-            message = f"the format '{group.reader.type}' has no column '{shorten(column)}'"
-            yield SpecError("E146", message, place, did_you_mean(column, group.reader.column_names()))
+        for reader in (group.reader, *labelled.values()):
+            if reader.layer_kind(column) is None:
+                place = node.near(("layers", layer)).place
+                message = f"the format '{reader.type}' has no column '{shorten(column)}'"
+                yield SpecError("E146", message, place, did_you_mean(column, reader.column_names()))
+    yield from _check_readers(group, node)
+
+
+def _check_readers(group: FileGroup, node: Node) -> Iterator[SpecError]:
+    others = [(("readers", split), reader) for split, reader in group.readers.items()]
+    for path, reader in ((("reader",), group.reader), *others):
+        problem = reader.problem()
+        if problem is not None:
+            yield SpecError("E179", f"the options of the reader '{reader.type}': {problem}", node.near(path).place)
+    for key, splits in {"readers": tuple(group.readers), "unlabelled": group.unlabelled}.items():
+        for index, split in enumerate(splits):
+            found = node.near((key, split if key == "readers" else index))
+            if split not in group.paths:
+                hint = did_you_mean(split, group.paths)
+                yield SpecError(
+                    "E178", f"`{key}` names the split '{split}', which has no file", found.key or found.place, hint
+                )
+    if "train" in group.unlabelled:
+        place = node.near(("unlabelled", group.unlabelled.index("train"))).place
+        yield SpecError("E187", "the split 'train' cannot be without labels", place, "nothing could be learnt from it")
 
 
 def _is_below(path: str) -> bool:

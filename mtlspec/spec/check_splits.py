@@ -7,22 +7,20 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from mtlspec.errors import SpecError
-from mtlspec.spec.cards import DataCard, Split, is_pattern
+from mtlspec.spec.cards import DataCard, is_pattern
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
-HELD_OUT: tuple[Split, ...] = ("dev", "test")
-
 
 def check_splits(card: DataCard, node: Node) -> Iterator[SpecError]:
-    """Entries of dev and test that share files with an entry of train, as far as their texts tell.
+    """Entries of other splits that share files with an entry of train, as far as their texts tell.
 
     Where only the files can tell, `mtlspec.data.pins` asks them: `*train*` and `*dev*` need not overlap. That dev and
     test are the same is no error, because some corpora have only two splits.
     """
     trained = _Entries([entry for group in card.files for entry in group.entries("train")])
     for index, group in enumerate(card.files):
-        for split in HELD_OUT:
+        for split in card.splits[1:]:
             for number, entry in enumerate(group.entries(split)):
                 shared = trained.sharing(entry)
                 if shared is None:

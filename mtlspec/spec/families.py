@@ -7,14 +7,17 @@ layer.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import Field
 
 from mtlspec.kinds import Options, Sequence_
 
 if TYPE_CHECKING:
+    from mtlspec.data.readers._blocks import Block
+    from mtlspec.data.sentence import Sentence
     from mtlspec.model.task import Task
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -120,6 +123,26 @@ class ReaderOptions(Options):
 
     columns: ClassVar[dict[str, LayerKind]] = {}
 
+    @abstractmethod
+    def blocks(self, path: Path) -> Iterator[Block]:
+        """The lines of a file, a block a sentence; nothing is opened before the first is asked for."""
+
+    @abstractmethod
+    def parse(self, block: Block) -> Sentence:
+        """The sentence of a block; a defect is a `DataError` that names its line."""
+
+    def read(self, path: Path) -> Iterator[Sentence]:
+        """Stream the sentences of a file; a defect ends the stream with its place."""
+        return (self.parse(block) for block in self.blocks(path))
+
+    def unlabelled(self) -> Self:
+        """The same format, of files that may lack the columns of all layers."""
+        return self
+
+    def problem(self) -> str | None:
+        """What is wrong with the options together, or None."""
+        return None
+
     def layer_kind(self, column: str) -> LayerKind | None:
         """The kind of layer that a column of this format holds, or None if the format has no such column."""
         return self.columns.get(column)
@@ -129,7 +152,11 @@ class ReaderOptions(Options):
 
 
 class GeneratorOptions(Options):
-    """A grammar and a seed that become annotated files."""
+    """What makes or fetches a corpus, such as a grammar and a seed."""
+
+    @abstractmethod
+    def generate(self, out: Path) -> None:
+        """Write the corpus's files into a folder: the same bytes every time."""
 
 
 class SourceOptions(Options):

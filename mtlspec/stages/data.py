@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from mtlspec import kinds
 from mtlspec.data.files import card_files
 from mtlspec.data.pins import check_pins, resolve_root
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_bytes
 from mtlspec.spec.cards import DataCard
-from mtlspec.spec.families import GENERATORS
 from mtlspec.stages.context import StageContext, StageResult
 
 
@@ -19,7 +17,7 @@ def run(ctx: StageContext) -> StageResult:
     card_file = project.data_cards / f"{card.name}.yaml"
     if card.generator is not None:
         ctx.progress(0, 1, f"generating {card.name}")
-        kinds.load(GENERATORS, card.generator.type).generate(card.generator, ctx.out)
+        card.generator.generate(ctx.out)
     else:
         root = resolve_root(card, project)
         check_pins(card, root, card_file)

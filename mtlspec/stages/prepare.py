@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from mtlspec.data.corpus import read_split
 from mtlspec.data.prepare import write_prepared
@@ -13,7 +13,7 @@ from mtlspec.data.statistics import Statistics
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError
 from mtlspec.io.write import write_json
-from mtlspec.spec.cards import DataCard, Split
+from mtlspec.spec.cards import DataCard
 from mtlspec.stages.context import StageContext, StageResult
 
 
@@ -21,13 +21,13 @@ def run(ctx: StageContext) -> StageResult:
     """Parameters: `card`. Inputs: `data` (the files of the card) and `encoder` (its tokenizer)."""
     card = DataCard.model_validate(ctx.params["card"])
     statistics = Statistics()
-    dropped: dict[str, list[DataError]] = {split: [] for split in get_args(Split)}
+    dropped: dict[str, list[DataError]] = {split: [] for split in card.splits}
 
-    def stream(number: int, split: Split) -> Iterator[Sentence]:
+    def stream(number: int, split: str) -> Iterator[Sentence]:
         ctx.progress(number, len(dropped), f"preparing {split}")
         yield from statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split]))
 
-    splits = {split: stream(number, split) for number, split in enumerate(get_args(Split))}
+    splits = {split: stream(number, split) for number, split in enumerate(card.splits)}
     tokenizer = WordTokenizer.load(ctx.inputs["encoder"])
     sizes = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds)
     write_json(

@@ -28,20 +28,20 @@ def test_a_reader_gives_the_columns_that_it_names(name: str, tmp_path: Path) -> 
     assert isinstance(options, ReaderOptions)
     file = tmp_path / "one"
     file.write_text(FILES[name])
-    (sentence,) = module.read(options, file)
+    (sentence,) = options.read(file)
     assert isinstance(sentence, Sentence) and sentence.words == ("Hi",) and sentence.place == (str(file), 1)
     assert set(sentence.layers) == set(options.column_names())
     assert all(options.layer_kind(column) in LAYER_KINDS for column in options.column_names())
     assert options.layer_kind("no such column") is None
-    (block,) = module.blocks(options, file)
-    assert module.parse(options, block) == sentence
+    (block,) = options.blocks(file)
+    assert options.parse(block) == sentence
 
 
 @pytest.mark.parametrize("name", kinds.names(READERS))
 def test_a_reader_streams_and_names_a_missing_file(name: str, tmp_path: Path) -> None:
     module = kinds.load(READERS, name)
     options = module.Options(type=name, **NEEDED.get(name, {}))
-    stream = module.read(options, tmp_path / "none")  # nothing is opened before the first sentence is asked for
+    stream = options.read(tmp_path / "none")  # nothing is opened before the first sentence is asked for
     with pytest.raises(DataError, match="none: error E200"):
         next(stream)
 
@@ -55,6 +55,6 @@ def test_a_generator_writes_the_same_files_twice(name: str, tmp_path: Path) -> N
     contents = []
     for number in range(2):
         out = tmp_path / str(number)
-        module.generate(small, out)
+        small.generate(out)
         contents.append({path.name: path.read_bytes() for path in sorted(out.iterdir())})
     assert contents[0] == contents[1] and contents[0]

@@ -27,18 +27,17 @@ class Options(GeneratorOptions):
     dev: Annotated[int, Field(ge=1)] = Field(default=500, description="Development sentences.")
     test: Annotated[int, Field(ge=1)] = Field(default=500, description="Test sentences.")
 
+    def generate(self, out: Path) -> None:
+        """Write `<split>.conllu`, `<split>.trees` and `<split>.conll12` for every split."""
+        from mtlspec.data import writers
+        from mtlspec.data.escapes import unescape
+        from mtlspec.io.write import write_text
 
-def generate(options: Options, out: Path) -> None:
-    """Write `<split>.conllu`, `<split>.trees` and `<split>.conll12` for every split."""
-    from mtlspec.data import writers
-    from mtlspec.data.escapes import unescape
-    from mtlspec.io.write import write_text
-
-    for split, sentences in corpus(options):
-        plain = [replace(s, words=tuple(map(unescape, s.words))) for s in sentences]  # only brackets need escapes
-        write_text(out / f"{split}.conllu", writers.conllu(plain))
-        write_text(out / f"{split}.trees", writers.brackets(sentences))
-        write_text(out / f"{split}.conll12", writers.conll2012(sentences, f"english_mini/{split}"))
+        for split, sentences in corpus(self):
+            plain = [replace(s, words=tuple(map(unescape, s.words))) for s in sentences]  # only brackets need escapes
+            write_text(out / f"{split}.conllu", writers.conllu(plain))
+            write_text(out / f"{split}.trees", writers.brackets(sentences))
+            write_text(out / f"{split}.conll12", writers.conll2012(sentences, f"english_mini/{split}"))
 
 
 def corpus(options: Options) -> Iterator[tuple[str, list[Sentence]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,16 @@ def lines(path: Path) -> Iterator[str]:
         raise DataError("E202", f"not a complete gzip file: {error}", Place(str(path), number)) from None
     except OSError as error:
         raise DataError("E203", f"the data file cannot be read: {error.strerror}", path) from None
+
+
+def partial_tags(columns: Mapping[str, Sequence[str]], missing: Collection[str]) -> dict[str, tuple[str | None, ...]]:
+    """Columns of tags in which some texts mean that a word has none; a column without any tag is left out."""
+    found = {}
+    for name, tags in columns.items():
+        known = tuple(None if tag in missing else tag for tag in tags)
+        if known.count(None) < len(known):
+            found[name] = known
+    return found
 
 
 def paragraphs(path: Path, skip: tuple[str, ...] = (), to_the_end: bool = False) -> Iterator[Block]:

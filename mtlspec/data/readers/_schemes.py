@@ -11,28 +11,40 @@ from mtlspec.errors import DataError
 Scheme = Literal["iob1", "iob2", "iobes"]
 _PREFIXES: dict[Scheme, set[str]] = {"iob1": {"I", "B"}, "iob2": {"I", "B"}, "iobes": {"I", "B", "E", "S"}}
 _TO_IOB2 = {"S": "B", "E": "I"}
+_UNKNOWN = "?"  # the prefix of a word without a tag
 _LAST = {"B": "S", "I": "E"}  # the prefix of a span's last word
 
 
 def checked(
-    tags: Sequence[str], scheme: Scheme, convert: Literal["iob2", "iobes"] | None, block: Block, lines: Sequence[int]
-) -> tuple[str, ...]:
-    """Span tags that follow their scheme, as `convert` wants them; `lines` are the block's lines they stand on."""
+    tags: Sequence[str | None],
+    scheme: Scheme,
+    convert: Literal["iob2", "iobes"] | None,
+    block: Block,
+    lines: Sequence[int],
+) -> tuple[str | None, ...]:
+    """Span tags that follow their scheme, as `convert` wants them; `lines` are the block's lines they stand on.
+
+    None is a word without a tag: what stands beside it may belong to any span, so nothing is asked of it.
+    """
     found = _check(tags, scheme, block, lines)
     if convert == "iobes" and scheme != "iobes":
         return _iobes(found)
     return tuple(map(_iob2, found)) if convert == "iob2" else tuple(found)
 
 
-def _check(tags: Sequence[str], scheme: Scheme, block: Block, lines: Sequence[int]) -> list[str]:
+def _check(tags: Sequence[str | None], scheme: Scheme, block: Block, lines: Sequence[int]) -> list[str | None]:
     """IOB1 becomes IOB2: only so does every span start with a tag of its own."""
-    read = []
+    read: list[str | None] = []
     before, label_before = "O", ""
     for tag, at in zip(tags, lines, strict=True):
+        if tag is None:
+            read.append(None)
+            before, label_before = _UNKNOWN, ""
+            continue
         prefix, dash, label = tag.partition("-")
         if tag != "O" and not (dash and label and prefix in _PREFIXES[scheme]):
             raise DataError("E244", f"'{tag}' is not an {scheme.upper()} tag", block.place(at))
-        inside = before in "IB" and label == label_before
+        inside = (before in "IB" and label == label_before) or before == _UNKNOWN
         if scheme == "iob1":
             tag = f"B-{label}" if prefix == "I" and not inside else tag  # noqa: PLW2901
         elif prefix in "IE" and not inside:
@@ -46,14 +58,14 @@ def _check(tags: Sequence[str], scheme: Scheme, block: Block, lines: Sequence[in
     return read
 
 
-def _iob2(tag: str) -> str:
-    return _TO_IOB2.get(tag[0], tag[0]) + tag[1:]
+def _iob2(tag: str | None) -> str | None:
+    return None if tag is None else _TO_IOB2.get(tag[0], tag[0]) + tag[1:]
 
 
-def _iobes(tags: Sequence[str]) -> tuple[str, ...]:
+def _iobes(tags: Sequence[str | None]) -> tuple[str | None, ...]:
     """IOB2 tags with the last word of every span marked."""
     after = [*tags[1:], "O"]
     return tuple(
-        _LAST[tag[0]] + tag[1:] if tag != "O" and not follow.startswith("I-") else tag
+        _LAST[tag[0]] + tag[1:] if tag not in (None, "O") and not (follow or "").startswith("I-") else tag
         for tag, follow in zip(tags, after, strict=True)
     )

@@ -17,6 +17,7 @@ from mtlspec.spec.families import LayerKind, ReaderOptions
 _TOKEN = re.compile(r"[()]|[^ \t()]+")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")
 _TRACE = "-NONE-"
+_NO_TREE = ("()", "(())")
 
 
 class Options(ReaderOptions):
@@ -25,37 +26,33 @@ class Options(ReaderOptions):
     functions: bool = Field(default=False, description="Keep function tags: NP-SBJ instead of NP.")
     traces: bool = Field(default=False, description="Keep empty elements (-NONE-) as words.")
 
+    def blocks(self, path: Path) -> Iterator[Block]:
+        """A tree starts with a bracket in the first column; what follows without one belongs to it."""
+        held: list[str] = []
+        number = first = 0
+        for place, line in enumerate(lines(path), 1):
+            if line.startswith("(") and held:
+                number += 1
+                yield Block(str(path), number, first, tuple(held))
+                held = []
+            if held or line.strip(" \t"):
+                first = first if held else place
+                held.append(line)
+        if held:
+            yield Block(str(path), number + 1, first, tuple(held))
 
-def read(options: Options, path: Path) -> Iterator[Sentence]:
-    """Stream the sentences of a file; a defect ends the stream with its place."""
-    return (parse(options, block) for block in blocks(options, path))
-
-
-def blocks(options: Options, path: Path) -> Iterator[Block]:
-    """A tree starts with a bracket in the first column; what follows without one belongs to it."""
-    del options
-    held: list[str] = []
-    number = first = 0
-    for place, line in enumerate(lines(path), 1):
-        if line.startswith("(") and held:
-            number += 1
-            yield Block(str(path), number, first, tuple(held))
-            held = []
-        if held or line.strip(" \t"):
-            first = first if held else place
-            held.append(line)
-    if held:
-        yield Block(str(path), number + 1, first, tuple(held))
-
-
-def parse(options: Options, block: Block) -> Sentence:
-    """One tree from its lines, without recursion: depth is not limited."""
-    builder = _Builder(options, block)
-    for line, text in enumerate(block.lines):
-        for match in _TOKEN.finditer(text):
-            builder.add(match[0], line, match.start() + 1)
-    tree, words = builder.finish()
-    return Sentence(str(block.number), words, {"con": tree, "pos": tree.pos}, (block.file, block.first))
+    def parse(self, block: Block) -> Sentence:
+        """One tree from its lines, without recursion: depth is not limited."""
+        if (
+            "".join("".join(block.lines).split()) in _NO_TREE
+        ):  # what parsers write where they fail: the sentence has none
+            return Sentence(str(block.number), (), {}, (block.file, block.first))
+        builder = _Builder(self, block)
+        for line, text in enumerate(block.lines):
+            for match in _TOKEN.finditer(text):
+                builder.add(match[0], line, match.start() + 1)
+        tree, words = builder.finish()
+        return Sentence(str(block.number), words, {"con": tree, "pos": tree.pos}, (block.file, block.first))
 
 
 class _Node:

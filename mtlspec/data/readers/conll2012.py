@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from mtlspec.data.readers import _bits
-from mtlspec.data.readers._blocks import Block, cells, paragraphs
+from mtlspec.data.readers._blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.sentence import ConTree, Frame, Layer, Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.families import LayerKind, ReaderOptions
@@ -25,66 +25,56 @@ class Options(ReaderOptions):
     columns: ClassVar[dict[str, LayerKind]] = {"pos": "tags", "con": "con", "ner": "tags", "srl": "srl"}
     type: Literal["conll2012"]
 
+    def blocks(self, path: Path) -> Iterator[Block]:
+        """Sentences; a document that is begun must end, and its sentences must be its own."""
+        document: list[str] | None = None
+        begun = 0
+        for block in paragraphs(path, skip=(_BEGIN, _END), to_the_end=True):
+            for number, line in block.before:
+                if line.startswith(_BEGIN) == (document is not None):
+                    wrong = "ends, but none was begun" if document is None else "begins inside another one"
+                    raise DataError("E227", f"a document {wrong}", Place(block.file, number))
+                document, begun = (document_of(line), number) if document is None else (None, 0)
+            if not block.lines:
+                continue
+            if document and cells(block.lines[0])[:2] != document:
+                raise DataError("E228", f"the sentence is not of the document '{' '.join(document)}'", block.place())
+            yield block
+        if document is not None:
+            raise DataError(
+                "E229", f"the document '{' '.join(document)}' has no end: the file is cut off", Place(str(path), begun)
+            )
 
-def read(options: Options, path: Path) -> Iterator[Sentence]:
-    """Stream the sentences of a file; a defect ends the stream with its place."""
-    return (parse(options, block) for block in blocks(options, path))
-
-
-def blocks(options: Options, path: Path) -> Iterator[Block]:
-    """Sentences; a document that is begun must end, and its sentences must be its own."""
-    del options
-    document: list[str] | None = None
-    begun = 0
-    for block in paragraphs(path, skip=(_BEGIN, _END), to_the_end=True):
-        for number, line in block.before:
-            if line.startswith(_BEGIN) == (document is not None):
-                wrong = "ends, but none was begun" if document is None else "begins inside another one"
-                raise DataError("E227", f"a document {wrong}", Place(block.file, number))
-            document, begun = (document_of(line), number) if document is None else (None, 0)
-        if not block.lines:
-            continue
-        if document and cells(block.lines[0])[:2] != document:
-            raise DataError("E228", f"the sentence is not of the document '{' '.join(document)}'", block.place())
-        yield block
-    if document is not None:
-        raise DataError(
-            "E229", f"the document '{' '.join(document)}' has no end: the file is cut off", Place(str(path), begun)
-        )
+    def parse(self, block: Block) -> Sentence:
+        """One sentence from its lines."""
+        rows = [cells(line) for line in block.lines]
+        width = len(rows[0])
+        for at, row in enumerate(rows):
+            if len(row) != width or width <= _BEFORE:
+                wanted = f"at least {_BEFORE + 1}" if width <= _BEFORE else str(width)
+                raise DataError("E233", f"{len(row)} columns instead of {wanted}", block.place(at))
+            if row[2] != str(at):
+                raise DataError("E234", f"word number '{row[2]}' instead of {at}", block.place(at))
+            if row[3] == _NO_WORD:
+                hint = "run the script that fills them in (skeleton2conll)"
+                raise DataError("E276", "the words of this file are not filled in", block.place(at), hint)
+        columns = list(zip(*rows, strict=True))
+        documents, parts, _, words, pos, parse_bits, lemmas, senses = columns[:8]
+        layers: dict[str, Layer] = {"srl": _frames(columns[_BEFORE:-1], lemmas, senses, block)}
+        layers |= partial_tags({"pos": pos}, ("-",))
+        if set(parse_bits) not in ({"-"}, {"*"}):  # a column without anything is "-" everywhere, no tree "*" as well
+            layers["con"] = _tree(parse_bits, pos, block)
+        if set(columns[10]) != {"-"}:
+            layers["ner"] = _entities(columns[10], block)
+        name = f"{documents[0]}-{parts[0]}-{block.number}"
+        begun = tuple(line for _, line in block.before if line.startswith(_BEGIN))
+        return Sentence(name, words, layers, (block.file, block.first), begun)
 
 
 def document_of(line: str) -> list[str]:
     """Name and part as they stand in the first two columns of its sentences; empty for an unusual line."""
     match = _DOCUMENT.fullmatch(line)
     return [match[1], str(int(match[2]))] if match else []
-
-
-def parse(options: Options, block: Block) -> Sentence:
-    """One sentence from its lines."""
-    del options
-    rows = [cells(line) for line in block.lines]
-    width = len(rows[0])
-    for at, row in enumerate(rows):
-        if len(row) != width or width <= _BEFORE:
-            wanted = f"at least {_BEFORE + 1}" if width <= _BEFORE else str(width)
-            raise DataError("E233", f"{len(row)} columns instead of {wanted}", block.place(at))
-        if row[2] != str(at):
-            raise DataError("E234", f"word number '{row[2]}' instead of {at}", block.place(at))
-        if row[3] == _NO_WORD:
-            hint = "run the script that fills them in (skeleton2conll)"
-            raise DataError("E276", "the words of this file are not filled in", block.place(at), hint)
-    columns = list(zip(*rows, strict=True))
-    documents, parts, _, words, pos, parse_bits, lemmas, senses = columns[:8]
-    layers: dict[str, Layer] = {"srl": _frames(columns[_BEFORE:-1], lemmas, senses, block)}
-    if set(pos) != {"-"}:  # a layer that a file does not have is "-" everywhere
-        layers["pos"] = pos
-    if set(parse_bits) != {"-"}:
-        layers["con"] = _tree(parse_bits, pos, block)
-    if set(columns[10]) != {"-"}:
-        layers["ner"] = _entities(columns[10], block)
-    name = f"{documents[0]}-{parts[0]}-{block.number}"
-    begun = tuple(line for _, line in block.before if line.startswith(_BEGIN))
-    return Sentence(name, words, layers, (block.file, block.first), begun)
 
 
 def _tree(bits: Sequence[str], pos: tuple[str, ...], block: Block) -> ConTree:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from mtlspec.data.readers._blocks import Block, paragraphs
+from mtlspec.data.readers._blocks import Block, paragraphs, partial_tags
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
@@ -33,32 +33,24 @@ class Options(ReaderOptions):
     }
     type: Literal["conllu"]
 
+    def blocks(self, path: Path) -> Iterator[Block]:
+        return paragraphs(path)
 
-def read(options: Options, path: Path) -> Iterator[Sentence]:
-    """Stream the sentences of a file; a defect ends the stream with its place."""
-    return (parse(options, block) for block in blocks(options, path))
-
-
-def blocks(options: Options, path: Path) -> Iterator[Block]:
-    del options
-    return paragraphs(path)
-
-
-def parse(options: Options, block: Block) -> Sentence:
-    """One sentence from its lines."""
-    del options
-    rows = _Rows(block)
-    for at, line in enumerate(block.lines):
-        rows.add(at, line)
-    rows.finish()
-    _, words, lemmas, upos, xpos, feats, heads, rels, deps, misc = zip(*rows.words, strict=True)
-    layers: dict[str, Layer] = {"lemma": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "deps": deps, "misc": misc}
-    if set(heads) != {"_"}:  # a file without syntax has "_" everywhere
-        layers["dep"] = _tree(heads, rels, block, rows.lines)
-    named = (match[1] for comment in rows.comments if (match := _SENT_ID.match(comment)))
-    name = next(named, str(block.number))
-    place = (block.file, block.first + rows.lines[0])
-    return Sentence(name, words, layers, place, tuple(rows.comments), tuple(rows.between))
+    def parse(self, block: Block) -> Sentence:
+        """One sentence from its lines."""
+        rows = _Rows(block)
+        for at, line in enumerate(block.lines):
+            rows.add(at, line)
+        rows.finish()
+        _, words, lemmas, upos, xpos, feats, heads, rels, deps, misc = zip(*rows.words, strict=True)
+        layers: dict[str, Layer] = {"lemma": lemmas, "feats": feats, "deps": deps, "misc": misc}
+        layers |= partial_tags({"upos": upos, "xpos": xpos}, ("_",))
+        if set(heads) != {"_"}:  # a file without syntax has "_" everywhere
+            layers["dep"] = _tree(heads, rels, block, rows.lines)
+        named = (match[1] for comment in rows.comments if (match := _SENT_ID.match(comment)))
+        name = next(named, str(block.number))
+        place = (block.file, block.first + rows.lines[0])
+        return Sentence(name, words, layers, place, tuple(rows.comments), tuple(rows.between))
 
 
 @dataclass

@@ -128,7 +128,7 @@ def test_sample_shows_sentences(project: Path, capfd: pytest.CaptureFixture[str]
     assert run(["data", "sample", "toy", "--split", "dev", "-n", "5"]) == 0
     assert "1 (dev.txt:1)\na z\n  pos    a/X z/Z" in capfd.readouterr().out
     assert run(["data", "sample", "toy", "--split", "devv"]) == 2
-    assert "there is no split 'devv'; did you mean 'dev'?" in capfd.readouterr().err
+    assert "'toy' has no split 'devv'; did you mean 'dev'?" in capfd.readouterr().err
 
 
 def test_page_keeps_what_people_wrote(project: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mtlspec.data.generators.english_mini import Options, corpus, generate
+from mtlspec.data.generators.english_mini import Options, corpus
 from mtlspec.data.sentence import Sentence
 
 
@@ -20,5 +20,5 @@ def mini() -> dict[str, list[Sentence]]:
 def mini_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of english_mini with the default options."""
     out = tmp_path_factory.mktemp("english_mini")
-    generate(Options(type="english_mini"), out)
+    Options(type="english_mini").generate(out)
     return out

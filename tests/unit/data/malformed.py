@@ -141,13 +141,9 @@ CONLL2012 = {
 }
 COLUMNS = {
     "uneven columns": Bad("columns", "a X\nb X Y\n", "E240", 2, "3 columns instead of 2", options=TAG),
-    "spans of no column": Bad(
-        "columns", "a X\n", "E277", 0, "`spans` names 'tag'", options={"column": {"t": 1}, "spans": {"tag": "iob2"}}
-    ),
     "missing tag": Bad("columns", "a X\n\nb Y\nc\n", "E240", 4, "1 columns instead of 2", options=TAG),
     "no such column": Bad("columns", "a X\n", "E242", 1, "no column 4 ('t') among 2", options={"column": {"t": 4}}),
     "empty word": Bad("columns", "a\tX\n\tX\n", "E243", 2, "a line without a word", options=TABS),
-    "empty tag": Bad("columns", "a\tX\nb\t\n", "E248", 2, "the column 't' is empty", options=TABS),
     "not an IOB tag": Bad("columns", **tags("O PER"), code="E244", line=2, message="'PER' is not an IOB2 tag"),
     "tag without a prefix": Bad("columns", **tags("-PER"), code="E244", line=1, message="'-PER' is not an IOB2 tag"),
     "tag without a label": Bad("columns", **tags("B-"), code="E244", line=1, message="'B-' is not an IOB2 tag"),

@@ -21,7 +21,7 @@ def write(case: Bad, folder: Path) -> Path:
 
 def read(case: Bad, file: Path) -> list[Any]:
     module = kinds.load(READERS, case.reader)
-    return list(module.read(module.Options(type=case.reader, **case.options), file))
+    return list(module.Options(type=case.reader, **case.options).read(file))
 
 
 @pytest.mark.parametrize("name", MALFORMED)
@@ -49,5 +49,5 @@ def test_files_that_are_missing_or_folders_are_named(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name, code in {"none": "E200", "folder": "E203"}.items():
         with pytest.raises(DataError) as caught:
-            list(module.read(module.Options(type="conllu"), tmp_path / name))
+            list(module.Options(type="conllu").read(tmp_path / name))
         assert caught.value.code == code and name in str(caught.value)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mtlspec.data.generators.english_mini import Options, corpus, generate
+from mtlspec.data.generators.english_mini import Options, corpus
 from mtlspec.data.labels import crossing_arcs
 from mtlspec.data.page import baseline
 from mtlspec.data.pins import locked
@@ -59,8 +59,8 @@ def test_the_files_have_the_digests_that_the_card_pins(mini_files: Path) -> None
 
 def test_the_same_bytes_come_from_another_process(mini_files: Path, tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from mtlspec.data.generators.english_mini import Options, generate;"
-        f"generate(Options(type='english_mini'), Path({str(tmp_path)!r}))"
+        "from pathlib import Path; from mtlspec.data.generators.english_mini import Options;"
+        f"Options(type='english_mini').generate(Path({str(tmp_path)!r}))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONHASHSEED": "123"})
     assert digest_tree(tmp_path) == digest_tree(mini_files)
@@ -70,7 +70,7 @@ def test_another_seed_gives_another_corpus_and_sizes_are_obeyed(tmp_path: Path, 
     made = dict(corpus(Options(type="english_mini", seed=8, train=40, dev=7, test=3)))
     assert {split: len(sentences) for split, sentences in made.items()} == {"train": 40, "dev": 7, "test": 3}
     assert made["train"][0].words != mini["train"][0].words
-    generate(Options(type="english_mini", train=1, dev=1, test=1), tmp_path)
+    Options(type="english_mini", train=1, dev=1, test=1).generate(tmp_path)
     assert len(list(tmp_path.iterdir())) == 9
 
 

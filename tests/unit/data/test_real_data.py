@@ -47,13 +47,13 @@ def written(file: Path) -> str:
     """A file, read and written again."""
     name = file.name.removesuffix(".gz")
     if name.endswith(".conllu"):
-        return writers.conllu(conllu.read(conllu.Options(type="conllu"), file))
+        return writers.conllu(conllu.Options(type="conllu").read(file))
     if name.endswith(".trees"):
-        return writers.brackets(brackets.read(brackets.Options(type="brackets"), file))
+        return writers.brackets(brackets.Options(type="brackets").read(file))
     if name.endswith(".conll12"):
-        return writers.conll2012(conll2012.read(conll2012.Options(type="conll2012"), file), "none")
+        return writers.conll2012(conll2012.Options(type="conll2012").read(file), "none")
     options = columns.Options(type="columns", column={"xpos": 1, "_": 2, "ner": 3}, spans={"ner": "iob2"})
-    return writers.columns(columns.read(options, file), ("xpos", "_", "ner"), " ")
+    return writers.columns(options.read(file), ("xpos", "_", "ner"), " ")
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -129,4 +129,4 @@ def test_two_column_files_come_back_byte_for_byte() -> None:
     assert len(files) == 36
     options = columns.Options(type="columns", column={"tag": 1}, delimiter="tab")
     for file in files:
-        assert writers.columns(columns.read(options, file), ("tag",)) == file.read_text("utf-8"), file.name
+        assert writers.columns(options.read(file), ("tag",)) == file.read_text("utf-8"), file.name

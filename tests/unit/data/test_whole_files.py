@@ -50,7 +50,7 @@ def conllu_texts(draw: st.DrawFn) -> str:
 def test_conllu_comes_back_byte_for_byte(texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "x.conllu"
     file.write_text("".join(texts), "utf-8")
-    assert writers.conllu(conllu.read(CONLLU, file)) == "".join(texts)
+    assert writers.conllu(CONLLU.read(file)) == "".join(texts)
 
 
 @same_folder
@@ -59,7 +59,7 @@ def test_conll2012_may_lack_any_layer(sentence: Sentence, kept: set[str], tmp_pa
     given_ = {name: layer for name, layer in sentence.layers.items() if name in kept}
     file = tmp_path / "x.conll12"
     file.write_text(writers.conll2012([Sentence("1", sentence.words, given_)], "doc"), "utf-8")
-    (found,) = conll2012.read(CONLL2012, file)
+    (found,) = CONLL2012.read(file)
     expected = {**given_, "srl": given_.get("srl", ())} | ({"pos": sentence.layers["pos"]} if "con" in kept else {})
     assert found.layers == expected and found.words == sentence.words
 
@@ -73,7 +73,7 @@ def test_documents_and_parts_are_kept(tmp_path: Path) -> None:
         for name, part, size in parts
     )
     file.write_text(text)
-    found = list(conll2012.read(CONLL2012, file))
+    found = list(CONLL2012.read(file))
     assert [s.id for s in found] == ["bc/a_0-0-1", "bc/a_0-0-2", "bc/a_0-1-3", "nw/b-12-4"]
     assert writers.conll2012(found, "unused") == text
 
@@ -84,7 +84,7 @@ def test_entities_of_one_word_without_a_star_are_read(tmp_path: Path) -> None:
     cells = ("(TOP(S* - - - - (GPE)", "* be - 1 Ann (DATE*", "*)) see 01 - Ann *)")
     lines = [f"d   0  {n}   w   X  {cell}  {role}  -" for n, (cell, role) in enumerate(zip(cells, roles, strict=True))]
     file.write_text("\n".join(lines) + "\n")
-    (sentence,) = conll2012.read(CONLL2012, file)
+    (sentence,) = CONLL2012.read(file)
     assert sentence.layers["ner"] == ("B-GPE", "B-DATE", "I-DATE")
     assert sentence.layers["srl"] == (Frame(2, "see.01", ((0, 1, "ARG1"), (2, 3, "V"))),)
 
@@ -94,7 +94,7 @@ def test_predictions_without_senses_verbs_or_proper_tags_can_be_read(tmp_path: P
     frames = (Frame(2, "", ((0, 2, "ARG0"),)), Frame(0, "", ()))
     given_ = Sentence("1", ("a", "b", "c"), {"srl": frames, "ner": ("I-X", "I-Y", "I-Y")})
     file.write_text(writers.conll2012([given_], "doc"))
-    (found,) = conll2012.read(CONLL2012, file)
+    (found,) = CONLL2012.read(file)
     assert found.layers["ner"] == ("B-X", "B-Y", "I-Y")
     roles = [(frame.predicate, frame.roles) for frame in found.layers["srl"]]  # type: ignore[union-attr]
     assert roles == [(0, ((0, 1, "V"),)), (2, ((0, 2, "ARG0"), (2, 3, "V")))]
@@ -107,12 +107,12 @@ def test_blanks_and_brackets_in_words_do_not_break_a_format(tmp_path: Path) -> N
     file = tmp_path / "x"
     shown = ("10\u00a0000", "(", "a\u00a0b", "x\u3000")
     file.write_text(writers.conll2012([given_], "doc"), "utf-8")
-    assert next(conll2012.read(CONLL2012, file)).words == shown
+    assert next(CONLL2012.read(file)).words == shown
     file.write_text(writers.columns([given_], ("tag",), " "), "utf-8")
     options = columns.Options(type="columns", column={"tag": 1}, delimiter="space")
-    assert next(columns.read(options, file)).words == shown
+    assert next(options.read(file)).words == shown
     file.write_text(writers.brackets([given_]), "utf-8")
-    assert next(brackets.read(BRACKETS, file)).words == ("10\u00a0000", "-LRB-", "a\u00a0b", "x\u3000")
+    assert next(BRACKETS.read(file)).words == ("10\u00a0000", "-LRB-", "a\u00a0b", "x\u3000")
 
 
 @same_folder
@@ -122,7 +122,7 @@ def test_span_schemes_turn_into_one_another(tags: tuple[str, ...], tmp_path: Pat
         file = tmp_path / "x"
         file.write_text("".join(f"w,{tag}\n" for tag in text))
         options: dict[str, Any] = {"column": {"t": 1}, "spans": {"t": scheme}, "convert": convert, "delimiter": ","}
-        return next(columns.read(columns.Options(type="columns", **options), file)).layers["t"]
+        return next(columns.Options(type="columns", **options).read(file)).layers["t"]
 
     iobes = read(tags, "iob2", "iobes")
     assert read(iobes, "iobes", None) == iobes and read(iobes, "iobes", "iobes") == iobes
@@ -140,7 +140,7 @@ def test_span_schemes_turn_into_one_another(tags: tuple[str, ...], tmp_path: Pat
 def test_a_tree_may_be_nested_a_hundred_thousand_deep(text: str, tmp_path: Path) -> None:
     file = tmp_path / "deep"
     file.write_text(text + "\n")
-    (sentence,) = brackets.read(BRACKETS, file)
+    (sentence,) = BRACKETS.read(file)
     tree = sentence.layers["con"]
     assert isinstance(tree, ConTree) and len(tree.spans) == DEPTH
     assert layers.value(layers.cells(tree, "con"), "con") == tree
@@ -149,5 +149,5 @@ def test_a_tree_may_be_nested_a_hundred_thousand_deep(text: str, tmp_path: Path)
     counted = corpus_statistics({"train": [sentence]})
     assert counted["labels"]["con"] == {"X": {"train": DEPTH}}
     file.write_text(writers.conll2012([sentence], "doc"))
-    (again,) = conll2012.read(CONLL2012, file)
+    (again,) = CONLL2012.read(file)
     assert again.layers["con"] == tree

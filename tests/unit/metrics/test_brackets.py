@@ -15,7 +15,7 @@ from tests.unit.data.strategies import con_trees
 
 def tree(text: str, **options: bool) -> ConTree:
     read = reader.Options.model_validate({"type": "brackets", **options})
-    found = reader.parse(read, Block("x", 1, 1, (text,))).layers["con"]
+    found = read.parse(Block("x", 1, 1, (text,))).layers["con"]
     assert isinstance(found, ConTree)
     return found
 

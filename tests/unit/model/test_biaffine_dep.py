@@ -160,7 +160,7 @@ def test_predictions_are_written_as_conllu_that_our_reader_reads(odd_data: Prepa
     found = task.decode(states, batch)
     path = tmp_path / "dep.conllu"
     task.write_predictions(odd_data.dev, found, path)
-    again = list(conllu.read(conllu.Options(type="conllu"), path))
+    again = list(conllu.Options(type="conllu").read(path))
     assert [sentence.layers["dep"] for sentence in again] == found
     assert [list(sentence.words) for sentence in again] == [odd_data.dev.words(row) for row in range(2)]
     assert again[1].layers["xpos"] == ("N", "V", ",")

@@ -133,7 +133,7 @@ def test_predictions_are_written_in_columns_and_read_back(odd_data: Prepared, tm
     task.write_predictions(odd_data.train, nested, tmp_path / "x.tsv")
     names = {"gold": 1, "0": 2, "1": 3, "2": 4}
     options = columns.Options(type="columns", column=names, delimiter="tab", spans=dict.fromkeys(names, "iob2"))
-    first, second, third = columns.read(options, tmp_path / "x.tsv")
+    first, second, third = options.read(tmp_path / "x.tsv")
     assert first.words == WORDS
     assert first.layers == {
         "gold": ("O", "B-X", "I-X", "B-Y", "O"),
@@ -197,6 +197,6 @@ def test_fifty_sentences_are_learnt_by_heart(tmp_path: Path) -> None:
 def test_fifty_real_sentences_are_learnt_by_heart(tmp_path: Path) -> None:
     file = Path(os.environ["MTLSPEC_DATA"]) / "ewt5" / "small" / "ewt5-small.train.ner.conll"
     options = columns.Options(type="columns", column={"ner": 3}, spans={"ner": "iob2"})
-    fifty = [s for s in columns.read(options, file) if len(s.words) < 40 and set(s.layers["ner"]) != {"O"}][:50]  # type: ignore[arg-type]
+    fifty = [s for s in options.read(file) if len(s.words) < 40 and set(s.layers["ner"]) != {"O"}][:50]  # type: ignore[arg-type]
     encoder = toy.write_encoder(tmp_path / "encoder", width=128, layers=4, heads=8, dropout=0.0, known=fifty)
     assert overfitted(tmp_path, encoder, fifty, epochs=60, lr=5e-4) >= 99

@@ -35,7 +35,7 @@ WIDTH = 8
 
 
 def read(text: str) -> Sentence:
-    parsed = reader.parse(reader.Options(type="brackets"), Block("x", 1, 1, (text,)))
+    parsed = reader.Options(type="brackets").parse(Block("x", 1, 1, (text,)))
     return Sentence("x", parsed.words, {"con": parsed.layers["con"]}, ("x.trees", 7))
 
 
@@ -231,7 +231,7 @@ def test_predictions_are_written_as_trees_that_can_be_read(data: Prepared, tmp_p
     trees = task.decode(states, batch)
     file = tmp_path / f"con.{task.extension}"
     task.write_predictions(data.train, trees, file)
-    again = list(reader.read(reader.Options(type="brackets"), file))
+    again = list(reader.Options(type="brackets").read(file))
     assert [sentence.words for sentence in again] == [sentence.words for sentence in TRAIN]
     assert [cast(ConTree, sentence.layers["con"]).spans for sentence in again] == [tree.spans for tree in trees]
     task.write_predictions(data.train, task.gold_values(data.train), file)
@@ -264,7 +264,7 @@ def test_it_learns_fifty_real_sentences_by_heart(tmp_path: Path) -> None:
     if not root:
         pytest.fail("set MTLSPEC_DATA to the folder that has ewt5/")
     file = Path(root) / "ewt5" / "small" / "ewt5-small.train.trees"
-    fifty = list(reader.read(reader.Options(type="brackets"), file))[:50]
+    fifty = list(reader.Options(type="brackets").read(file))[:50]
     assert all(list(targets(sentence.layers["con"])) for sentence in fifty)
     encoder = toy.write_encoder(tmp_path / "encoder", width=128, layers=4, heads=8, dropout=0.0, known=fifty)
     assert learn(tmp_path, encoder, fifty, epochs=60, lr={"encoder": 5e-4, "decoder": 2e-3}) >= 99

@@ -246,7 +246,7 @@ def test_predictions_are_written_as_conll_2012_and_read_back(odd_data: Prepared,
     task = srl(dict(odd_data.labels["srl"]))
     frames = [(Frame(1, "", ((0, 1, "A0"), (2, 6, "A1"))), Frame(3, "", ((0, 1, "A1"),))), (), (), ()]
     task.write_predictions(odd_data.train, frames, tmp_path / "x.conll12")
-    read = list(conll2012.read(conll2012.Options(type="conll2012"), tmp_path / "x.conll12"))
+    read = list(conll2012.Options(type="conll2012").read(tmp_path / "x.conll12"))
     assert [s.words for s in read] == [tuple(odd_data.train.words(row)) for row in range(4)]
     again = [s.layers["srl"] for s in read]
     assert task.metric.counts(frames, again).tolist() == task.metric.counts(frames, frames).tolist()
@@ -307,7 +307,7 @@ def test_fifty_sentences_are_learnt_by_heart(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_fifty_real_sentences_are_learnt_by_heart(tmp_path: Path) -> None:
     file = Path(os.environ["MTLSPEC_DATA"]) / "ewt5" / "small" / "ewt5-small.train.srl.conll12"
-    read = conll2012.read(conll2012.Options(type="conll2012"), file)
+    read = conll2012.Options(type="conll2012").read(file)
     fifty = [s for s in read if 4 < len(s.words) < 30 and s.layers["srl"]][:50]
     encoder = toy.write_encoder(tmp_path / "encoder", width=128, layers=4, heads=8, dropout=0.0, known=fifty)
     assert overfitted(tmp_path, encoder, fifty, epochs=60, lr=1e-3) >= 99

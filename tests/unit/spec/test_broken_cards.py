@@ -34,11 +34,64 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "missing split": (
         (", test: test.conllu", ""),
-        ["8:12: error E143: the split 'test' has no file"],
+        ["8:12: error E143: the split 'test' has no file; name one, or hold it out of train: `hold_out: {test: 0.1}`"],
     ),
-    "unknown split": (
-        ("test: test.conllu", "test: test.conllu, tset: x"),
-        ["8:70: error E135: the key must be 'train', 'dev' or 'test', not the text 'tset'; did you mean 'test'?"],
+    "misspelt split": (
+        ("test: test.conllu", "tset: test.conllu"),
+        ["8:12: error E143: the split 'test' has no file; did you mean 'tset'?"],
+    ),
+    "split with a bad name": (
+        ("test: test.conllu", "test: test.conllu, dev-2: x"),
+        [
+            "8:70: error E135: the key must be a name (a small letter, then small letters, digits and `_`, at most "
+            "40), not the text 'dev-2'"
+        ],
+    ),
+    "further split that is trained on": (
+        ("test: test.conllu", "test: test.conllu, dev2: train.conllu"),
+        [
+            "8:76: error E147: the splits 'train' and 'dev2' share files: both name 'train.conllu'; "
+            "name dev2 files that no model is trained on"
+        ],
+    ),
+    "further split of one group only": (
+        (
+            "dep: dep}\n",
+            "dep: dep}\n  - {reader: brackets, paths: {train: a, dev: b, test: c, dev2: d}, layers: {con: con}}\n",
+        ),
+        ["8:12: error E143: the split 'dev2' has no file"],
+    ),
+    "held out although it has files": (
+        ("dep: dep}\n", "dep: dep}\nhold_out: {dev: 0.1}\n"),
+        ["10:12: error E177: the split 'dev' has files, so it cannot be held out; leave one of them out"],
+    ),
+    "nothing held out": (
+        ("dep: dep}\n", "dep: dep}\nhold_out: {seed: 2}\n"),
+        ["10:11: error E188: `hold_out` names no split; say `dev`, `test` or both"],
+    ),
+    "unlabelled split without files": (
+        ("dep: dep}\n", "dep: dep}\n    unlabelled: [test, tset]\n"),
+        ["10:24: error E178: `unlabelled` names the split 'tset', which has no file; did you mean 'test'?"],
+    ),
+    "training files without labels": (
+        ("dep: dep}\n", "dep: dep}\n    unlabelled: [train]\n"),
+        ["10:18: error E187: the split 'train' cannot be without labels; nothing could be learnt from it"],
+    ),
+    "reader of a split without files": (
+        ("dep: dep}\n", "dep: dep}\n    readers: {tset: conllu}\n"),
+        ["10:15: error E178: `readers` names the split 'tset', which has no file; did you mean 'test'?"],
+    ),
+    "reader of a split without the column": (
+        ("dep: dep}\n", "dep: dep}\n    readers: {test: {type: columns, column: {xpos: 1, upos: 2, lemma: 3}}}\n"),
+        ["9:57: error E146: the format 'columns' has no column 'dep'; known: lemma, upos, xpos"],
+    ),
+    "spans of no column": (
+        (
+            "dep: dep}\n",
+            "dep: dep}\n  - reader: {type: columns, column: {ner: 1}, spans: {nerr: iob2}}\n"
+            "    paths: {train: a, dev: b, test: c}\n    layers: {ner: ner}\n",
+        ),
+        ["10:13: error E179: the options of the reader 'columns': `spans` names 'nerr', which `column` does not"],
     ),
     "path that leaves the root": (
         ("dev: dev.conllu", "dev: ../dev.conllu"),
