@@ -11,14 +11,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mtlspec.data.escapes import unescape
 from mtlspec.data.sentence import DepTree
-from mtlspec.metrics.metric import Counts, Scores, aligned_lengths, label_table, percentage, tag_codes
+from mtlspec.metrics.metric import AdditiveMetric, Counts, Scores, aligned_lengths, label_table, percentage, tag_codes
 
 PunctuationRule = Literal["none", "unicode_p", "ptb", "upos"]
 PUNCTUATION_TAGS = {"ptb": frozenset({"``", "''", ":", ",", "."}), "upos": frozenset({"PUNCT"})}
@@ -44,20 +44,24 @@ class GoldTree(DepTree):
     punctuation: tuple[bool, ...]
 
 
-class Attachment:
+class Attachment(AdditiveMetric):
     """Gold values are `GoldTree`s, predictions `DepTree`s over the same words.
 
     Scores: `las` and `uas` over all words; where a rule is given, also `las_no_punct` and `uas_no_punct`.
     `subtypes`: whether relations are compared with their part after the colon.
     """
 
+    kind = "attachment"
     main = "las"
 
     def __init__(self, rule: PunctuationRule = "none", subtypes: bool = True) -> None:
-        self.subtypes = subtypes
+        self.rule, self.subtypes = rule, subtypes
         kinds = ("",) if rule == "none" else ("", "_no_punct")
         self._suffixes = kinds
         self.columns = tuple(f"{name}{kind}" for kind in kinds for name in ("labelled", "attached", "words"))
+
+    def settings(self) -> dict[str, Any]:
+        return {"rule": self.rule, "subtypes": self.subtypes}
 
     def counts(self, gold: Sequence[GoldTree], predicted: Sequence[DepTree]) -> Counts:
         lengths, _, (gold_rels, rels), attached = self._compare(gold, predicted)

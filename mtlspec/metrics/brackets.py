@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtlspec.data.sentence import ConTree
-from mtlspec.metrics.metric import Counts, Scores, label_table, percentage, precision_recall_f1
+from mtlspec.metrics.metric import AdditiveMetric, Counts, Scores, label_table, percentage, precision_recall_f1
 
 ROOTS = ("TOP", "S1", "ROOT")  # names of the node above the sentence; EVALB's own lists lack the last
 DELETED = frozenset({*ROOTS, "-NONE-", ",", ":", "``", "''", ".", "?", "!"})
@@ -24,9 +24,10 @@ _FUNCTION = re.compile(r"(?<=.)[-=].*")
 Bracket = tuple[int, int, str]
 
 
-class BracketF1:
+class BracketF1(AdditiveMetric):
     """Words are deleted by the gold pre-terminals on both sides, so predicted trees need none."""
 
+    kind = "bracket_f1"
     main = "f1"
     columns = ("correct", "predicted", "gold", "complete", "sentences")
 

@@ -1,42 +1,89 @@
-"""What every metric is: additive counts per sentence, and scores computed from their sums.
+"""What every metric is: numbers for every example, and scores of any set of examples computed from them.
 
-Sums of counts give corpus scores; swapped or resampled sums give significance tests without predicting again.
+Whoever has the numbers can merge splits, pool seeds, and exchange or resample examples without predicting again. Most
+metrics are additive: sums of their numbers are enough. Correlations are not: they need the examples themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+"""One row an example, one column a number: [N, K]; counts are int64, other numbers float64."""
+
 Scores = npt.NDArray[np.float64]
+Exchange = Callable[[npt.NDArray[np.uint8]], Scores]
+"""uint8 [R, M], 1 where an example changes sides -> the difference of the two sides' main scores [R]."""
+
+NO_TAG = -1  # the code of a word without a tag
 
 
-class Metric(Protocol):
-    """`main` is the score that decides; all scores are percentages."""
+class Metric(ABC):
+    """`main` is the score that decides; all scores are percentages. Metrics are listed in `rebuild.py`."""
 
+    kind: ClassVar[str]  # its name in descriptions
     main: str
+    columns: tuple[str, ...]  # names of the numbers
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the counts."""
-        ...
+    @abstractmethod
+    def counts(self, gold: Sequence[Any], predicted: Sequence[Any]) -> Rows:
+        """One row an example: [N, K]."""
 
-    def counts(self, gold: Sequence[Any], predicted: Sequence[Any]) -> Counts:
-        """One row a sentence, one column a count: [N, K]."""
-        ...
+    @abstractmethod
+    def score_rows(self, rows: npt.ArrayLike) -> dict[str, Scores]:
+        """Scores of examples taken together: rows [..., N, K] -> [...] each."""
 
+    @abstractmethod
+    def label_scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, dict[str, float]]:
+        """Label -> precision, recall, f1 (percent) and support; empty where there are no labels."""
+
+    @abstractmethod
+    def pool(self, runs: Sequence[Rows]) -> Rows:
+        """The rows of several models on the same examples as one row an example, which `score_rows` understands."""
+
+    def settings(self) -> dict[str, Any]:
+        """Its arguments, as JSON."""
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """JSON from which `rebuild_metric` makes this metric again."""
+        return {"type": self.kind, **self.settings()}
+
+    @abstractmethod
+    def exchange(self, a: Rows, b: Rows, at: npt.NDArray[np.intp]) -> Exchange:
+        """How main(a) - main(b) changes when examples change sides; `at` [M] are those that may."""
+
+
+class AdditiveMetric(Metric):
+    """A metric whose scores follow from sums of counts."""
+
+    @abstractmethod
     def scores(self, totals: npt.ArrayLike) -> dict[str, Scores]:
         """Scores of summed counts [..., K], each [...]."""
-        ...
 
-    def label_scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, dict[str, float]]:
-        """Label -> precision, recall, f1 (percent) and support."""
-        ...
+    def score_rows(self, rows: npt.ArrayLike) -> dict[str, Scores]:
+        return self.scores(np.asarray(rows).sum(axis=-2))
+
+    def pool(self, runs: Sequence[Rows]) -> Rows:
+        """Sums over the models: a sentence that all of them get wrong counts as often as there are models."""
+        return np.asarray(np.sum(np.stack(runs), axis=0), np.int64)
+
+    def exchange(self, a: Rows, b: Rows, at: npt.NDArray[np.intp]) -> Exchange:
+        first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        total_a, total_b, swap = first.sum(axis=0), second.sum(axis=0), (second - first)[at]
+
+        def difference(sides: npt.NDArray[np.uint8]) -> Scores:
+            moved = sides.astype(np.float64) @ swap  # exact: integers far below 2^53
+            return self.scores(total_a + moved)[self.main] - self.scores(total_b - moved)[self.main]
+
+        return difference
 
 
 def percentage(part: npt.ArrayLike, whole: npt.ArrayLike) -> Scores:
@@ -66,7 +113,7 @@ def label_table(labels: Sequence[str], correct: Counts, predicted: Counts, gold:
     }
 
 
-def aligned_lengths(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
+def aligned_lengths(gold: Sequence[Sequence[str | None]], predicted: Sequence[Sequence[str | None]]) -> Counts:
     """Sentence lengths [N], or an error if the two sides do not describe the same sentences."""
     lengths = np.fromiter(map(len, gold), np.int64, len(gold))
     others = np.fromiter(map(len, predicted), np.int64, len(predicted))
@@ -79,9 +126,9 @@ def aligned_lengths(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[
     return lengths
 
 
-def tag_codes(*sides: Sequence[Sequence[str]]) -> tuple[list[str], list[Counts]]:
-    """The tags of all sides, and every side as one flat array of positions in that list."""
-    tags = sorted(set(chain.from_iterable(chain.from_iterable(sides))))
-    code = {tag: i for i, tag in enumerate(tags)}
+def tag_codes(*sides: Sequence[Sequence[str | None]]) -> tuple[list[str], list[Counts]]:
+    """The tags of all sides, and every side as one flat array of positions in that list; NO_TAG for None."""
+    tags = sorted({tag for tag in chain.from_iterable(chain.from_iterable(sides)) if tag is not None})
+    code: dict[str | None, int] = {tag: i for i, tag in enumerate(tags)} | {None: NO_TAG}
     flat = [np.fromiter((code[tag] for sentence in side for tag in sentence), np.int64) for side in sides]
     return tags, flat

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mtlspec.data.sentence import Frame
 from mtlspec.metrics.entities import set_counts, set_label_scores
-from mtlspec.metrics.metric import Counts, Scores, precision_recall_f1
+from mtlspec.metrics.metric import AdditiveMetric, Counts, Scores, precision_recall_f1
 
 VERB_ROLES = frozenset({"V", "C-V"})
 
@@ -21,7 +21,8 @@ Role = tuple[int, int, int, str]
 """(predicate, start, end exclusive, label)"""
 
 
-class RoleF1:
+class RoleF1(AdditiveMetric):
+    kind = "role_f1"
     main = "f1"
     columns = ("correct", "predicted", "gold", "predicates_correct", "predicates_predicted", "predicates_gold")
 

@@ -51,15 +51,15 @@ def detect_scheme(tags: Iterable[str]) -> Scheme:
     return "iobes" if prefixes & {"E", "S"} else "bio"
 
 
-def spans_of(tags: Sequence[str], scheme: Scheme) -> list[Span]:
-    """The spans that tags spell, malformed sequences included.
+def spans_of(tags: Sequence[str | None], scheme: Scheme) -> list[Span]:
+    """The spans that tags spell, malformed sequences included; a word without a tag is outside (see `hidden_words`).
 
     A span opens at B, at S, after O, after a closed span, and where the type changes; it ends before the next one and
     before O.
     Under `plain` every tag but O is a span of one word.
     """
     if scheme == "plain":
-        return [(i, i + 1, tag) for i, tag in enumerate(tags) if tag != OUTSIDE]
+        return [(i, i + 1, tag) for i, tag in enumerate(tags) if tag is not None and tag != OUTSIDE]
     spans: list[Span] = []
     start, kind = 0, ""  # an empty kind: no open span
     closed = True
@@ -74,6 +74,24 @@ def spans_of(tags: Sequence[str], scheme: Scheme) -> list[Span]:
     if kind:
         spans.append((start, len(tags), kind))
     return spans
+
+
+def hidden_words(tags: Sequence[str | None], scheme: Scheme) -> frozenset[int]:
+    """Words about whose spans gold tags with gaps say nothing; spans that hold one do not count, on either side.
+
+    They are the words without a tag, and those of a span that borders on one where the tags do not say that it begins
+    (B, S) or ends (E, S) there: it may be longer than what is seen of it.
+    """
+    hidden = {i for i, tag in enumerate(tags) if tag is None}
+    if not hidden or scheme == "plain":
+        return frozenset(hidden)
+    gaps = frozenset(hidden)
+    for start, end, _ in spans_of(tags, scheme):
+        begins = start - 1 not in gaps or _part(tags[start])[0] in "BS"
+        ends = end not in gaps or _part(tags[end - 1])[0] in "ES"
+        if not (begins and ends):
+            hidden.update(range(start, end))
+    return frozenset(hidden)
 
 
 def tags_of(spans: Iterable[Span], length: int, scheme: Literal["bio", "iobes"]) -> list[str]:
@@ -135,6 +153,6 @@ def first_violation(tags: Sequence[str], scheme: Scheme) -> tuple[int, str] | No
     return None if allowed.end[-1] else (len(tags), f"'{tags[-1]}' cannot be the last tag")
 
 
-def _part(tag: str) -> tuple[str, str]:
-    """Prefix and type; a tag that spells nothing is outside."""
-    return (split_tag(tag) or (OUTSIDE, "")) if tag != OUTSIDE else (OUTSIDE, "")
+def _part(tag: str | None) -> tuple[str, str]:
+    """Prefix and type; a tag that spells nothing is outside, and so is no tag."""
+    return (OUTSIDE, "") if tag is None or tag == OUTSIDE else split_tag(tag) or (OUTSIDE, "")

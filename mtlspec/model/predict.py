@@ -12,7 +12,7 @@ from torch import Tensor
 from mtlspec.data.batching import Batch, collate, sequential
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
-from mtlspec.metrics.metric import Counts
+from mtlspec.metrics.metric import Rows
 from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.task import Task
@@ -75,8 +75,8 @@ def _decode(task: Task, states: States, batch: Batch, rows: Tensor, wanted: Tens
         found[task.name][place] = prediction
 
 
-def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Counts:
-    """The counts of a task's metric, one row for each example with its annotation: [n, K]."""
+def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Rows:
+    """The rows of a task's metric, one for each example with its annotation: [n, K]."""
     rows = task.rows(split).tolist()
     gold = task.gold_values(split)
     return task.metric.counts([gold[row] for row in rows], [predictions[row] for row in rows])
@@ -84,17 +84,17 @@ def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Count
 
 def count_corpora(
     model: MultiTaskModel, corpora: Corpora, split: str, predictions: Mapping[str, Sequence[Any]]
-) -> dict[str, Counts]:
-    """task -> the counts of its metric on one split of its own corpus."""
+) -> dict[str, Rows]:
+    """task -> the rows of its metric on one split of its own corpus."""
     return {task.name: count(task, corpora.of(task).split(split), predictions[task.name]) for task in model.tasks}
 
 
-def score(model: MultiTaskModel, counts: Mapping[str, Counts]) -> dict[str, dict[str, float]]:
+def score(model: MultiTaskModel, counts: Mapping[str, Rows]) -> dict[str, dict[str, float]]:
     """task -> metric -> score of the whole split, in percent."""
     scores: dict[str, dict[str, float]] = {}
     for task in model.tasks:
-        totals = counts[task.name].sum(axis=0)
-        scores[task.name] = {name: float(value) for name, value in task.metric.scores(totals).items()}
+        found = task.metric.score_rows(counts[task.name])
+        scores[task.name] = {name: float(value) for name, value in found.items()}
     return scores
 
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support
 
 from mtlspec.metrics.accuracy import TagAccuracy
+from mtlspec.metrics.entities import EntityF1, GoldSpans
+from mtlspec.metrics.schemes import spans_of
 from mtlspec.metrics.spans import SpanF1
 
 TAGS = {
@@ -102,3 +104,38 @@ def test_sides_that_do_not_match_are_refused(metric):
         metric.counts([["O"], ["O"]], [["O"]])
     with pytest.raises(ValueError, match="sentence 1: 1 gold tags, 2 predicted"):
         metric.counts([["O"], ["O"]], [["O"], ["O", "O"]])
+
+
+def test_words_without_a_gold_tag_do_not_count():
+    metric = TagAccuracy()
+    gold, predicted = [["A", None, "B"], [None], ["A"]], [["A", "A", "A"], ["B"], ["A"]]
+    assert metric.counts(gold, predicted).tolist() == [[1, 2], [0, 0], [1, 1]]
+    assert metric.label_scores(gold, predicted)["A"] == {
+        "precision": pytest.approx(200 / 3),
+        "recall": 100.0,
+        "f1": 80.0,
+        "support": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("scheme", "gold", "predicted", "counts"),
+    [
+        ("bio", "B-X I-X O ? B-X", "B-X I-X O B-X B-X", [2, 2, 2]),  # the span beside the gap says that it begins
+        ("bio", "O B-X ?", "O B-X O", [0, 0, 0]),  # it may go on: nobody knows
+        ("bio", "O B-X ?", "O B-X I-X", [0, 0, 0]),
+        ("bio", "? I-X O B-Y", "B-X I-X O B-Y", [1, 1, 1]),  # it began somewhere in the gap
+        ("bio", "O ? O", "B-X I-X O", [0, 0, 0]),  # a predicted span over a gap
+        ("bio", "O ? O", "B-X O B-X", [0, 2, 0]),  # predicted spans where the gold tags say O
+        ("iobes", "B-X E-X ? S-X", "B-X E-X S-X S-X", [2, 2, 2]),  # both ends are spelt out
+        ("iobes", "B-X ? E-X", "B-X I-X E-X", [0, 0, 0]),
+        ("plain", "A ? B", "A B O", [1, 1, 2]),
+    ],
+)
+def test_spans_that_touch_a_gap_do_not_count(scheme, gold, predicted, counts):
+    tags = [None if tag == "?" else tag for tag in gold.split()]
+    sides = [["O"], tags, ["O"]], [["O"], predicted.split(), ["O"]]
+    assert SpanF1(scheme).counts(*sides).tolist() == [[0, 0, 0], counts, [0, 0, 0]]
+    right, given = GoldSpans(tags, scheme), spans_of(predicted.split(), scheme)
+    assert EntityF1().counts([right], [given]).tolist() == [counts]
+    assert EntityF1().counts([right], [right])[0].tolist() == [counts[2]] * 3
