@@ -42,6 +42,7 @@ def run(ctx: StageContext) -> StageResult:
         }
         task.write_predictions(split, found, ctx.out / "predictions" / f"{task.name}.{task.extension}")
     write_json(ctx.out / "scores.json", about)
+    write_json(ctx.out / "metrics.json", {task.name: task.metric.describe() for task in model.tasks})
     np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
     tests = [data.test for data in corpora.values()]
     words = sum(int(test.word_counts.sum()) for test in tests)
