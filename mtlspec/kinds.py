@@ -8,9 +8,14 @@ no list of kinds exists anywhere else.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import _lru_cache_wrapper, cache
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, TypeVar
 
@@ -38,14 +43,27 @@ class Options(Frozen):
         return cls.__module__
 
 
-@cache
+_ADDED = "MTLSPEC_KINDS"
+"""The environment variable with the folders that families are extended by, `family=folder`; processes inherit it."""
+
+_clear: list[Callable[[], None]] = []  # of everything that was remembered about the families' folders
+
+
+def remembered(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
+    """`functools.cache` for what is known about kinds: it is forgotten when a family is extended."""
+    kept = cache(function)
+    _clear.append(kept.cache_clear)
+    return kept
+
+
+@remembered
 def names(family: str) -> tuple[str, ...]:
     """The kinds of a family, a dotted package such as `mtlspec.model.tasks`, sorted."""
-    package = importlib.import_module(family)
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")))
+    found = pkgutil.iter_modules(_package(family).__path__)
+    return tuple(sorted(m.name for m in found if not m.name.startswith("_")))
 
 
-@cache
+@remembered
 def load(family: str, name: str) -> ModuleType:
     """The module of one kind; `name` must be one of `names(family)`."""
     if name not in names(family):
@@ -56,6 +74,63 @@ def load(family: str, name: str) -> ModuleType:
 def options_class(family: str, name: str) -> type[Options]:
     options: type[Options] = load(family, name).Options
     return options
+
+
+def added(family: str) -> tuple[Path, ...]:
+    """The folders that a family is extended by."""
+    pairs = (entry.partition("=") for entry in os.environ.get(_ADDED, "").split(os.pathsep) if entry)
+    return tuple(Path(folder) for name, _, folder in pairs if name == family)
+
+
+@contextmanager
+def extended(family: str, folder: Path) -> Iterator[None]:
+    """While this is open, the files of another folder are kinds of a family, too.
+
+    Specs take them, plans fingerprint them, stages run them, in processes that are started meanwhile as well.
+    Afterwards nothing is left of them.
+    """
+    before = os.environ.get(_ADDED)
+    os.environ[_ADDED] = os.pathsep.join(filter(None, (before, f"{family}={folder}")))
+    _look_again()
+    try:
+        yield
+    finally:
+        os.environ.pop(_ADDED)
+        if before is not None:
+            os.environ[_ADDED] = before
+        _forget(_package(family), folder)
+        _look_again()
+
+
+def _package(family: str) -> ModuleType:
+    """The package of a family, which looks into the folders that it is extended by."""
+    package = importlib.import_module(family)
+    package.__path__.extend(str(folder) for folder in added(family) if str(folder) not in package.__path__)
+    return package
+
+
+def _forget(package: ModuleType, folder: Path) -> None:
+    package.__path__.remove(str(folder))
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{package.__name__}.") and Path(str(module.__file__)).parent == folder:
+            del sys.modules[name]
+            delattr(package, name.rpartition(".")[2])
+
+
+def _look_again() -> None:
+    """Forget what was known, and let every model with a field that holds a kind learn the new choice."""
+    importlib.invalidate_caches()
+    for clear in _clear:
+        clear()
+    for model in _below(Frozen):  # in the order of their definition: what stands inside another comes first
+        model.model_rebuild(force=True, raise_errors=False)
+
+
+def _below(model: type[Frozen]) -> Iterator[type[Frozen]]:
+    for child in model.__subclasses__():
+        if child.__module__ in sys.modules:
+            yield child
+            yield from _below(child)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from mtlspec.io.digest import digest_file, digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import staged_directory, write_json
-from mtlspec.plan.code import PACKAGE
+from mtlspec.plan.code import source_file
 from mtlspec.plan.dvc import read_stage_file
 from mtlspec.stages.context import Progress, StageContext, StageResult, silent
 from mtlspec.track.environment import environment, torch_facts
@@ -102,7 +102,7 @@ def check_code(places: RunPlaces, unit: str) -> None:
     if not path.is_file():
         raise StageError("E404", "the code fingerprint is missing", path, hint)
     for file, recorded in json.loads(path.read_bytes())["files"].items():
-        source = PACKAGE / file
+        source = source_file(file)
         if not source.is_file() or digest_file(source) != recorded:
             raise StageError("E405", "the code changed since it was planned", source, hint)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_file
-from mtlspec.plan.code import PACKAGE
+from mtlspec.plan.code import PACKAGE, source_file
 
 _TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
            "matplotlib.backends.backend_svg")  # fmt: skip
@@ -76,7 +76,7 @@ def _import_sources(fingerprint: Path) -> None:
 def _first_difference(files: dict[str, str]) -> str | None:
     """The first file that is not on disk as it was planned."""
     for file, recorded in files.items():
-        path = PACKAGE / file
+        path = source_file(file)
         if not path.is_file() or digest_file(path) != recorded:
             return file
     return None

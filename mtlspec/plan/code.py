@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from mtlspec.io.digest import digest_file, digest_value
-from mtlspec.kinds import Options
+from mtlspec.kinds import Options, added, remembered
 from mtlspec.plan.types import CodeUnit, StageKind
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -74,7 +74,7 @@ def _closure(roots: Iterable[str]) -> set[str]:
     return seen
 
 
-@cache
+@remembered
 def _files_of(module: str) -> frozenset[str]:
     """A module's file and the `__init__` of every package above it; empty if it is not ours."""
     parts = module.split(".")
@@ -82,20 +82,27 @@ def _files_of(module: str) -> frozenset[str]:
         return frozenset()
     base = PACKAGE.joinpath(*parts[1:])
     own = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-    if not own.is_file():
+    if not source_file(own.relative_to(PACKAGE).as_posix()).is_file():
         return frozenset()
     packages = [PACKAGE.joinpath(*parts[1:depth]) / "__init__.py" for depth in range(1, len(parts))]
-    return frozenset(path.relative_to(PACKAGE).as_posix() for path in (own, *packages) if path.is_file())
+    return frozenset(path.relative_to(PACKAGE).as_posix() for path in (*packages, own) if path == own or path.is_file())
 
 
-@cache
+def source_file(path: str) -> Path:
+    """The file that a fingerprint calls `path`: below the package, or in a folder that its family was extended by."""
+    folder, _, name = path.rpartition("/")
+    family = ".".join((PACKAGE.name, *folder.split("/")))
+    return next((own for own in (extra / name for extra in added(family)) if own.is_file()), PACKAGE / path)
+
+
+@remembered
 def _imports(path: str) -> frozenset[str]:
     """The files of ours that a source imports, at its top or inside a function, but not for type checking only.
 
     Import statements are found as text, because parsing all sources would take most of the time of a plan. Their
     layout is the formatter's, and a test compares what is found here with the syntax trees of all sources.
     """
-    text = _TYPE_CHECKING.sub("", (PACKAGE / path).read_text(encoding="utf-8"))
+    text = _TYPE_CHECKING.sub("", source_file(path).read_text(encoding="utf-8"))
     found: set[str] = set()
     for plain, module, names in _IMPORT.findall(text):
         found |= _files_of(plain or module)
@@ -109,7 +116,7 @@ _IMPORT = re.compile(r"^ *(?:import (mtlspec[\w.]*)|from (mtlspec[\w.]*) import 
 _NAME = re.compile(r"\w+")
 
 
-@cache
+@remembered
 def _companions(folder: str) -> frozenset[str]:
     """Data files beside the sources (templates, word lists): they belong to every module of their folder."""
     files = (path for path in (PACKAGE / folder).iterdir() if path.is_file() and path.suffix not in _NO_COMPANION)
@@ -120,9 +127,9 @@ _NO_COMPANION = {".py", ".pyc", ".pyi", ".typed", ".nbi", ".nbc"}
 _DROPPING = re.compile(r"[.#]|.*~$")  # what editors and file managers leave
 
 
-@cache
+@remembered
 def _digest(path: str) -> str:
-    return digest_file(PACKAGE / path)
+    return digest_file(source_file(path))
 
 
 @cache
