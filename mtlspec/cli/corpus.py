@@ -25,12 +25,15 @@ def say_corpus(card: DataCard, statistics: Mapping[str, Any], dropped: Mapping[s
     sentences, words = (sum(statistics[key].values()) for key in ("sentences", "tokens"))
     console.say(f"{card.name}: {card.title or card.source}", style="bold")
     console.say(f"{words:,} words in {sentences:,} sentences; licence {card.licence}\n")
-    (_, columns, size), (_, pair, shared), (_, by_split, lengths), *_ = statistics_rows(statistics)
+    tables = {title: (columns, rows) for title, columns, rows in statistics_rows(statistics)}
+    columns, size = tables["Size"]
     console.say_table(columns, [[_grouped(cell) for cell in row] for row in size])
     console.say()
-    console.say_table(pair, [[_grouped(cell) for cell in row] for row in shared], "Sentences in two splits")
+    _say_numbers("Sentences in two splits", *tables["Sentences in two splits"])
     console.say()
-    _say_lengths(by_split, lengths)
+    _say_lengths(*tables["Words per sentence"])
+    console.say()
+    _say_numbers("Labelled examples", *tables["Labelled examples"])
     console.say()
     _say_layers(card, statistics)
     _say_dropped(dropped)
@@ -71,6 +74,10 @@ def tokenizer_of(name: str, project: Project) -> WordTokenizer:
         request = Request(name, Path(folder), project.root, {}, None, "cpu", silent)
         kinds.load(SOURCES, card.source.type).fetch(card.source, request)
         return WordTokenizer.load(Path(folder))
+
+
+def _say_numbers(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console.say_table(columns, [[_grouped(cell) for cell in row] for row in rows], title)
 
 
 def _say_lengths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -104,7 +104,7 @@ def stats(
         hint = did_you_mean(layer, loaded.layer_kinds)
         raise DataError("E290", f"the data card '{card}' has no layer '{layer}'", hint=hint)
     tokenizer = corpus.tokenizer_of(encoder, project) if encoder is not None else None
-    statistics = Statistics()
+    statistics = Statistics(loaded.layer_kinds)
     dropped: dict[str, list[DataError]] = {split: [] for split in loaded.splits}
     with opened(loaded, project) as root:
         _check_files(loaded, root, project)

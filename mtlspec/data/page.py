@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from mtlspec.data import samples
+from mtlspec.data.layer_kinds import layer_kind, shown_kinds
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import corpus_statistics, statistics_rows
 
@@ -49,22 +50,20 @@ def baseline(splits: Mapping[str, Sequence[Sentence]], layer: str, split: str) -
 
 
 def _pairs(sentences: Sequence[Sentence], layer: str) -> list[tuple[str, str]]:
-    pairs = ((s.words, s.layers[layer]) for s in sentences)
+    """Words with their tags, those without one left out."""
+    found = ((s.words, s.layers.get(layer, ())) for s in sentences)
     return [
-        (word, str(tag))
-        for words, tags in pairs
+        (word, tag)
+        for words, tags in found
         if isinstance(tags, tuple)
-        for word, tag in zip(words, tags, strict=True)
+        for word, tag in zip(words, tags, strict=False)
+        if isinstance(tag, str)
     ]
 
 
 def _tags(splits: Mapping[str, Sequence[Sentence]]) -> list[str]:
-    first = splits["train"][0]
-    return [
-        name
-        for name, layer in first.layers.items()
-        if isinstance(layer, tuple) and all(isinstance(t, str) for t in layer)
-    ]
+    """Layers of one label a word."""
+    return [name for name, kind in shown_kinds(splits["train"]).items() if layer_kind(kind).per_word]
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from mtlspec.data.batching import Specials
-from mtlspec.data.layers import COLUMNS, value
-from mtlspec.data.sentence import Layer
+from mtlspec.data.layer_kinds import layer_kind
+from mtlspec.data.layers._kind import Kind
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind
 
@@ -63,42 +63,53 @@ class PreparedSplit:
             )
         return self._table[name]
 
-    def _kind(self, layer: str) -> LayerKind:
+    def _kind(self, layer: str) -> Kind[Any]:
         if layer not in self.layers:
             hint = f"known: {', '.join(self.layers)}"
             raise DataError("E271", f"the prepared data have no layer '{layer}'", hint=hint)
-        return self.layers[layer]
+        return layer_kind(self.layers[layer])
 
-    def strings(self, layer: str) -> list[list[str]]:
-        """A column of string lists, such as a tag layer, as Python lists."""
-        values: list[list[str]] = self.column(layer).to_pylist()
-        return values
+    def strings(self, column: str) -> list[list[str | None]]:
+        """A column of string lists, such as a tag layer: None for a missing string, no strings for a missing list."""
+        lists: list[list[str | None] | None] = self.column(column).to_pylist()
+        return [texts if texts is not None else [] for texts in lists]
 
     def codes(self, column: str, labels: Sequence[str]) -> Tensor:
-        """A column of string lists end to end, as places in `labels`, -1 for all other strings: int64 [total].
+        """The strings of a column as places in `labels`, -1 for all others and for missing ones: int64 [total].
 
-        Each distinct string is looked up once, through Arrow's dictionary encoding.
+        Lists of strings are read end to end, missing lists are empty (`offsets` says where each begins). Each distinct
+        string is looked up once, through Arrow's dictionary encoding.
         """
-        encoded = self.column(column).combine_chunks().flatten().dictionary_encode()
+        strings = self.column(column).combine_chunks()
+        encoded = (strings.flatten() if pa.types.is_list(strings.type) else strings).dictionary_encode()
         place = {label: number for number, label in enumerate(labels)}
-        known = np.array([place.get(label, -1) for label in encoded.dictionary.to_pylist()], np.int64)
-        return torch.from_numpy(known[encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)])
+        known = np.array([*(place.get(label, -1) for label in encoded.dictionary.to_pylist()), -1], np.int64)
+        indices = encoded.indices.fill_null(len(encoded.dictionary))
+        return torch.from_numpy(known[indices.to_numpy(zero_copy_only=False).astype(np.int64)])
+
+    def numbers(self, layer: str) -> Tensor:
+        """A column of numbers: float64 [N], not a number where it is missing."""
+        return torch.from_numpy(self.column(layer).combine_chunks().to_numpy(zero_copy_only=False).astype(np.float64))
 
     def labelled(self, layer: str) -> Tensor:
         """int64 [n], ascending: the examples that carry a layer."""
-        suffix = next(iter(COLUMNS[self._kind(layer)]))
+        suffix = next(iter(self._kind(layer).columns()))
         there = self.column(layer + suffix).is_valid().to_numpy()
         return torch.from_numpy(np.flatnonzero(there))
 
     def flat(self, column: str) -> tuple[Tensor, Tensor]:
-        """A column of integer lists as values int32 [total] and offsets int64 [N + 1]."""
+        """A column of integer lists as values int32 [total] and offsets int64 [N + 1]; missing lists are empty."""
         return _flat(self.column(column))
 
-    def values(self, layer: str) -> list[Layer]:
-        """A layer of any kind as the objects that readers and metrics know, one per sentence."""
+    def offsets(self, column: str) -> Tensor:
+        """Where each list of a column begins when they are read end to end: int64 [N + 1]; missing lists are empty."""
+        return _offsets(self.column(column))
+
+    def values(self, layer: str) -> list[Any]:
+        """A layer as the objects that readers and metrics know, one an example: None where it is missing."""
         kind = self._kind(layer)
-        columns = [self.column(layer + suffix).to_pylist() for suffix in COLUMNS[kind]]
-        return [value(cells, kind) for cells in zip(*columns, strict=True)]
+        columns = [self.column(layer + suffix).to_pylist() for suffix in kind.columns()]
+        return [kind.value(cells) if cells[0] is not None else None for cells in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -157,9 +168,11 @@ def _layers(directory: Path) -> dict[str, LayerKind]:
 
 def _flat(column: pa.ChunkedArray) -> tuple[Tensor, Tensor]:
     """list<int32> column -> values int32 [total] and offsets int64 [N + 1], by whole-array operations."""
-    chunks = column.chunks
-    values = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in chunks]
-    lengths = [chunk.value_lengths().to_numpy(zero_copy_only=False) for chunk in chunks]
-    sizes = np.concatenate([np.zeros(1, np.int64), *lengths]).astype(np.int64)
+    values = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
     flat = np.concatenate([np.zeros(0, np.int32), *values]).astype(np.int32)
-    return torch.from_numpy(flat), torch.from_numpy(np.cumsum(sizes))
+    return torch.from_numpy(flat), _offsets(column)
+
+
+def _offsets(column: pa.ChunkedArray) -> Tensor:
+    lengths = [chunk.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    return torch.from_numpy(np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]).astype(np.int64)))

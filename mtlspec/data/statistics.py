@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.data.labels import crossing_arcs, labels
-from mtlspec.data.sentence import DepTree, Layer, Sentence
+from mtlspec.data.layer_kinds import layer_kind, shown_kinds
+from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
+from mtlspec.spec.families import LayerKind
 
 if TYPE_CHECKING:
     from mtlspec.data.tokenizer import WordTokenizer
@@ -33,30 +34,35 @@ OVERVIEW = (
 
 
 class Statistics:
-    """Collects while sentences stream by; `result` is JSON."""
+    """Collects while sentences stream by; `result` is JSON. `kinds` are the kinds of all layers."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Mapping[str, LayerKind]) -> None:
+        self._kinds = {name: layer_kind(kind) for name, kind in kinds.items()}
         self._words: dict[str, Counter[str]] = {}
         self._lengths: dict[str, Counter[int]] = {}
         self._sentences: dict[str, Counter[tuple[str, ...]]] = {}
         self._labels: dict[str, dict[str, Counter[str]]] = {}  # layer -> split -> label
-        self._crossing: dict[str, Counter[str]] = {}  # layer -> split
+        self._labelled: dict[str, Counter[str]] = {name: Counter() for name in kinds}  # layer -> split -> examples
+        self._figures: dict[str, dict[str, Counter[str]]] = {}  # what is counted -> layer -> split
 
     def watch(self, split: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Hand the sentences on and count them as a split's."""
         self._words[split], self._lengths[split], self._sentences[split] = Counter(), Counter(), Counter()
         for sentence in sentences:
-            self._words[split].update(sentence.words)
-            self._lengths[split][len(sentence.words)] += 1
-            self._sentences[split][sentence.words] += 1
+            words = sentence.words or tuple(word for text in sentence.texts for word in text.split())
+            self._words[split].update(words)
+            self._lengths[split][len(words)] += 1
+            self._sentences[split][sentence.texts or words] += 1
             for name, layer in sentence.layers.items():
                 self._add_layer(split, name, layer)
             yield sentence
 
     def _add_layer(self, split: str, name: str, layer: Layer) -> None:
-        self._labels.setdefault(name, {}).setdefault(split, Counter()).update(labels(layer))
-        if isinstance(layer, DepTree):
-            self._crossing.setdefault(name, Counter())[split] += sum(1 for _ in crossing_arcs(layer))
+        kind = self._kinds[name]
+        self._labels.setdefault(name, {}).setdefault(split, Counter()).update(kind.labels(layer))
+        self._labelled[name][split] += 1
+        for figure, number in kind.figures(layer).items():
+            self._figures.setdefault(figure, {}).setdefault(name, Counter())[split] += number
 
     def result(
         self,
@@ -78,7 +84,11 @@ class Statistics:
             "unseen words %": self._unseen_words(),
             "repeated sentences": {split: _repeated(count) for split, count in self._sentences.items()},
             "shared sentences": self._shared(),
-            "non-projective arcs": {name: dict(count) for name, count in sorted(self._crossing.items())},
+            "labelled examples": {name: self._by_split(count) for name, count in sorted(self._labelled.items())},
+            "figures of layers": {
+                figure: {name: self._by_split(count) for name, count in sorted(by_layer.items())}
+                for figure, by_layer in sorted(self._figures.items())
+            },
             "lengths": {split: _histogram(count) for split, count in lengths.items()},
             "labels": {name: _label_counts(by_split) for name, by_split in sorted(self._labels.items())},
             "labels only in dev or test": {name: self._new_labels(name) for name in sorted(self._labels)},
@@ -95,6 +105,9 @@ class Statistics:
             several[split] = _percent(sum(n for w, n in counts.items() if size[w] > 1), counts.total())
             longest[split] = max((sum(map(size.__getitem__, words)) for words in self._sentences[split]), default=0)
         return found
+
+    def _by_split(self, counts: Counter[str]) -> dict[str, int]:
+        return {split: counts[split] for split in self._lengths}
 
     def _unseen_words(self) -> dict[str, float]:
         known = self._words.get("train", Counter())
@@ -117,9 +130,10 @@ class Statistics:
 def corpus_statistics(
     splits: Mapping[str, Iterable[Sentence]], tokenizer: WordTokenizer | None = None
 ) -> dict[str, Any]:
-    """The numbers of a whole corpus."""
-    statistics = Statistics()
-    for split, sentences in splits.items():
+    """The numbers of a whole corpus, whose layers have the kinds that they show."""
+    whole = {split: list(sentences) for split, sentences in splits.items()}
+    statistics = Statistics(shown_kinds(sentence for sentences in whole.values() for sentence in sentences))
+    for split, sentences in whole.items():
         for _ in statistics.watch(split, sentences):
             pass
     return statistics.result(tokenizer)
@@ -162,12 +176,9 @@ def statistics_rows(statistics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
     """The numbers as tables: title, columns, rows of text."""
     splits = tuple(statistics["sentences"])
     rows = [(key, *_cells(statistics[key], splits)) for key in OVERVIEW if key in statistics]
-    arcs = statistics["non-projective arcs"]
-    yield (
-        "Size",
-        ("", *splits),
-        [*rows, *((f"non-projective arcs of {k}", *_cells(v, splits)) for k, v in arcs.items())],
-    )
+    for figure, by_layer in statistics["figures of layers"].items():
+        rows += [(f"{figure} of {layer}", *_cells(by, splits)) for layer, by in by_layer.items()]
+    yield "Size", ("", *splits), rows
     yield (
         "Sentences in two splits",
         ("splits", "sentences"),
@@ -176,6 +187,8 @@ def statistics_rows(statistics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
     bars = sorted({bar for split in splits for bar in statistics["lengths"][split]}, key=_first_of_bar)
     rows = [(bar, *(str(statistics["lengths"][split].get(bar, 0)) for split in splits)) for bar in bars]
     yield "Words per sentence", ("words", *splits), rows
+    rows = [(layer, *_cells(by, splits)) for layer, by in statistics["labelled examples"].items()]
+    yield "Labelled examples", ("layer", *splits), rows
     for layer, counts in statistics["labels"].items():
         new = statistics["labels only in dev or test"][layer]
         title = f"Labels of {layer}" + (f" (not in train: {', '.join(new)})" if new else "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mtlspec.data.layers.con import bracketed
 from mtlspec.data.readers import _bits
 from mtlspec.data.readers.conll2012 import document_of
-from mtlspec.data.samples import bracketed
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
 
 

@@ -24,7 +24,7 @@ PunctuationRule = Literal["none", "unicode_p", "ptb", "upos"]
 PUNCTUATION_TAGS = {"ptb": frozenset({"``", "''", ":", ",", "."}), "upos": frozenset({"PUNCT"})}
 
 
-def punctuation(rule: PunctuationRule, words: Sequence[str], tags: Sequence[str] = ()) -> tuple[bool, ...]:
+def punctuation(rule: PunctuationRule, words: Sequence[str], tags: Sequence[str | None] = ()) -> tuple[bool, ...]:
     """Which words a rule calls punctuation.
 
     `unicode_p`: all characters are of a Unicode category P. `ptb`: the tag is one of the five of the Penn Treebank's

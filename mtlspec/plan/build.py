@@ -9,7 +9,7 @@ from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.kinds import Frozen
-from mtlspec.plan.code import code_unit, kinds_in, unit_name
+from mtlspec.plan.code import Module, code_unit, kinds_in, layer_modules, unit_name
 from mtlspec.plan.dvc import is_outside, results_target
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
@@ -26,9 +26,11 @@ class _Builder:
 
     stages: dict[str, Stage] = field(default_factory=dict)
     units: dict[str, CodeUnit] = field(default_factory=dict)
+    layers: dict[str, tuple[Module, ...]] = field(default_factory=dict)  # of prepared corpora, by their stage
 
     def add(self, kind: StageKind, name: str, params: Mapping[str, Any], inputs: Mapping[str, str], *kinds: Any) -> str:
-        named = tuple(kinds_in(kinds))
+        opened = [self.layers[parent] for parent in inputs.values() if parent in self.layers]
+        named = tuple(kinds_in((*kinds, opened)))
         known = self.units.get(unit_name(kind, named))  # most stages share their sources with many others
         unit = known if known is not None else code_unit(kind, named)
         self.units[unit.name] = unit
@@ -105,7 +107,9 @@ def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, enc
         {"card": _dump(data), "encoder": encoder.name},
         {"data": corpus, "encoder": made},
         data.files,
+        layer_modules(data),
     )
+    builder.layers[prepared] = layer_modules(data)
     return {"encoder": made, f"prepare-{data.name}": prepared}
 
 

@@ -14,6 +14,8 @@ from pydantic import BaseModel
 from mtlspec.io.digest import digest_file, digest_value
 from mtlspec.kinds import Options, added, remembered
 from mtlspec.plan.types import CodeUnit, StageKind
+from mtlspec.spec.cards import DataCard
+from mtlspec.spec.families import LAYERS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _ARRAYS = ("numpy", "pyarrow")
@@ -32,11 +34,17 @@ PACKAGES: dict[StageKind, tuple[str, ...]] = {
 """Third-party packages whose version can change a stage's numbers."""
 
 
+class Module(str):
+    """The dotted name of a module that a stage loads though no options name it."""
+
+
 def kinds_in(value: Any) -> Iterator[str]:
-    """The modules of all kinds whose options stand somewhere in a model, mapping or sequence."""
+    """The modules of all kinds whose options stand somewhere in a model, mapping or sequence, and all `Module`s."""
     if isinstance(value, Options):
         yield value.module()
-    if isinstance(value, BaseModel):
+    if isinstance(value, Module):
+        yield str(value)
+    elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from kinds_in(getattr(value, name))
     elif isinstance(value, dict):
@@ -45,6 +53,11 @@ def kinds_in(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple | list):
         for item in value:
             yield from kinds_in(item)
+
+
+def layer_modules(card: DataCard) -> tuple[Module, ...]:
+    """The modules of a corpus's layer kinds; whatever opens its prepared data can run them."""
+    return tuple(Module(f"{LAYERS}.{kind}") for kind in sorted(set(card.layer_kinds.values())))
 
 
 def unit_name(kind: StageKind, kinds: Iterable[str]) -> str:

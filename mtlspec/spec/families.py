@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from mtlspec.model.task import Task
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-LayerKind = Literal["tags", "dep", "con", "srl", "label", "value"]
-"""tags: one string a word; dep: heads and relations; con: a phrase-structure tree; srl: predicates with role spans;
-label: one class for the whole; value: one number for the whole."""
-
-LAYER_KINDS: tuple[str, ...] = get_args(LayerKind)
+LayerKind = str
+"""The name of a file in `mtlspec/data/layers`: tags, dep, con ..."""
 
 TASKS = "mtlspec.model.tasks"
 TAGGERS = "mtlspec.model.taggers"
@@ -36,6 +33,7 @@ ANALYSES = "mtlspec.analyses"
 READERS = "mtlspec.data.readers"
 GENERATORS = "mtlspec.data.generators"
 SOURCES = "mtlspec.model.encoder.sources"
+LAYERS = "mtlspec.data.layers"
 
 FAMILIES: dict[str, str] = {
     TASKS: "task type",

@@ -20,7 +20,7 @@ from mtlspec.stages.context import StageContext, StageResult
 def run(ctx: StageContext) -> StageResult:
     """Parameters: `card`. Inputs: `data` (the files of the card) and `encoder` (its tokenizer)."""
     card = DataCard.model_validate(ctx.params["card"])
-    statistics = Statistics()
+    statistics = Statistics(card.layer_kinds)
     dropped: dict[str, list[DataError]] = {split: [] for split in card.splits}
 
     def stream(number: int, split: str) -> Iterator[Sentence]:

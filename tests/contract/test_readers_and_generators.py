@@ -9,7 +9,7 @@ import pytest
 from mtlspec import kinds
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError
-from mtlspec.spec.families import GENERATORS, LAYER_KINDS, READERS, GeneratorOptions, ReaderOptions
+from mtlspec.spec.families import GENERATORS, LAYERS, READERS, GeneratorOptions, ReaderOptions
 
 # The least that a reader needs beside its type, and a file of one sentence in its format.
 NEEDED = {"columns": {"column": {"tag": 1}}}
@@ -31,7 +31,7 @@ def test_a_reader_gives_the_columns_that_it_names(name: str, tmp_path: Path) -> 
     (sentence,) = options.read(file)
     assert isinstance(sentence, Sentence) and sentence.words == ("Hi",) and sentence.place == (str(file), 1)
     assert set(sentence.layers) == set(options.column_names())
-    assert all(options.layer_kind(column) in LAYER_KINDS for column in options.column_names())
+    assert all(options.layer_kind(column) in kinds.names(LAYERS) for column in options.column_names())
     assert options.layer_kind("no such column") is None
     (block,) = options.blocks(file)
     assert options.parse(block) == sentence

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mtlspec.data.labels import CHAIN
+from mtlspec.data.layers.con import CHAIN
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import DataError, Place, StageError
 from mtlspec.metrics.brackets import ROOTS

@@ -157,7 +157,7 @@ class BiaffineDep(Task):
             sentences.append(Sentence(str(row + 1), tuple(split.words(row)), {**given, "dep": tree}))
         write_text(path, conllu(sentences))
 
-    def _punctuation_tags(self, split: PreparedSplit) -> list[list[str]] | None:
+    def _punctuation_tags(self, split: PreparedSplit) -> list[list[str | None]] | None:
         """The tags that the punctuation rule reads, if it reads any."""
         rule = self._options.punctuation
         if rule not in _TAG_LAYERS:

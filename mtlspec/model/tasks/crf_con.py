@@ -132,12 +132,14 @@ class CrfConstituency(Task):
 
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[ConTree], path: Path) -> None:
         """One bracketed tree a line, with the pre-terminals of the data."""
-        from mtlspec.data.samples import bracketed
+        from mtlspec.data.layers.con import bracketed
         from mtlspec.data.sentence import ConTree
         from mtlspec.io.write import write_text
 
         pos = split.strings(f"{self.layer}.pos")
-        trees = (ConTree(tree.spans, tuple(tags)) for tree, tags in zip(predictions, pos, strict=True))
+        trees = (
+            ConTree(tree.spans, tuple(tag or "_" for tag in tags)) for tree, tags in zip(predictions, pos, strict=True)
+        )
         write_text(path, "".join(bracketed(split.words(i), tree) + "\n" for i, tree in enumerate(trees)))
 
 

@@ -73,7 +73,7 @@ class Tagging(Task):
         from mtlspec.model.taggers._tagger import UNKNOWN
 
         codes = split.codes(self.layer, self.tags)
-        return TagGold(torch.cat([codes, torch.tensor([UNKNOWN])]), split.word_offsets)
+        return TagGold(torch.cat([codes, torch.tensor([UNKNOWN])]), split.offsets(self.layer))
 
     def loss(self, states: States, batch: Batch, gold: TagGold) -> Tensor:
         import torch
@@ -89,7 +89,7 @@ class Tagging(Task):
         lengths = batch.word_mask.sum(1).tolist()
         return [[self.tags[tag] for tag in row[:length]] for row, length in zip(ids, lengths, strict=True)]
 
-    def gold_values(self, split: PreparedSplit) -> Sequence[list[str]]:
+    def gold_values(self, split: PreparedSplit) -> Sequence[list[str | None]]:
         return split.strings(self.layer)
 
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[str]], path: Path) -> None:
@@ -99,6 +99,9 @@ class Tagging(Task):
         gold = self.gold_values(split)
         lines: list[str] = []
         for i, predicted in enumerate(predictions):
-            lines.extend("\t".join(cells) for cells in zip(split.words(i), gold[i], predicted, strict=True))
+            lines.extend(
+                "\t".join(cells)
+                for cells in zip(split.words(i), (tag or "_" for tag in gold[i]), predicted, strict=True)
+            )
             lines.append("")
         write_text(path, "\n".join([*lines, ""]) if lines else "")

@@ -75,3 +75,14 @@ def sentences(draw: st.DrawFn) -> Sentence:
         "srl": draw(frames(size)),
     }
     return Sentence(str(draw(st.integers(1, 99))), tuple(draw(st.lists(WORDS, min_size=size, max_size=size))), layers)
+
+
+@st.composite
+def partial_sentences(draw: st.DrawFn) -> Sentence:
+    """Sentences that lack any of their layers, and tags of any of their words; `about` is a label, `size` a value."""
+    whole = draw(sentences())
+    layers = {**whole.layers, "about": draw(st.sampled_from("xyz")), "size": draw(st.floats(-9, 9))}
+    kept = {name: layer for name, layer in layers.items() if draw(st.booleans())}
+    if "upos" in kept:
+        kept["upos"] = tuple(tag if draw(st.booleans()) else None for tag in kept["upos"])  # type: ignore[union-attr]
+    return Sentence(whole.id, whole.words, kept)

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from mtlspec.data.generators.english_mini import Options, corpus
-from mtlspec.data.labels import crossing_arcs
+from mtlspec.data.layer_kinds import kind_of, layer_kind
+from mtlspec.data.layers.dep import crossing_arcs
 from mtlspec.data.page import baseline
 from mtlspec.data.pins import locked
-from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
+from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
 from mtlspec.io.digest import digest_tree
 from mtlspec.io.project import Project
 from mtlspec.spec.load import load_data_card
@@ -149,6 +150,10 @@ def test_words_decide_where_a_phrase_belongs(mini: Splits) -> None:
     assert verb > 100 and noun > 100
 
 
+def labels(value: Layer) -> list[str]:
+    return list(layer_kind(kind_of(value)).labels(value))
+
+
 @pytest.mark.parametrize(
     ("layer", "label", "least"),
     [
@@ -177,15 +182,11 @@ def test_words_decide_where_a_phrase_belongs(mini: Splits) -> None:
     ],
 )
 def test_train_has_enough_of(layer: str, label: str, least: int, mini: Splits) -> None:
-    from mtlspec.data.labels import labels
-
     counts = Counter(found for sentence in mini["train"] for found in labels(sentence.layers[layer]))
     assert counts[label] >= least
 
 
 def test_every_label_of_dev_and_test_occurs_in_train(mini: Splits) -> None:
-    from mtlspec.data.labels import labels
-
     for layer in ("xpos", "upos", "ner", "dep", "con", "srl"):
         known, others = (
             {label for split in splits for s in mini[split] for label in labels(s.layers[layer])}

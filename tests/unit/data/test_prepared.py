@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtlspec.data.prepare import write_prepared, write_split
+from mtlspec.data.prepare import write_prepared
 from mtlspec.data.prepared import Prepared, PreparedSplit
-from mtlspec.data.sentence import Sentence
+from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError
 from mtlspec.io.digest import digest_tree
-from tests.unit.data.strategies import sentences
+from tests.unit.data.strategies import partial_sentences, sentences
 
 KINDS = {"upos": "tags", "dep": "dep", "con": "con", "ner": "tags", "srl": "srl"}
 
@@ -121,5 +121,62 @@ def test_missing_things_are_named(prepared: Path, tokenizer: WordTokenizer, tmp_
         PreparedSplit.load(tmp_path, "train")
     with pytest.raises(DataError, match="have no column 'nope'"):
         PreparedSplit.load(prepared, "dev").column("nope")
-    with pytest.raises(DataError, match=r"a\.x:3: error E273: the sentence has no layer 't'"):
-        write_split([Sentence("1", ("w",), {}, ("a.x", 3))], tokenizer, tmp_path / "x.arrow", {"t": "tags"})
+
+
+def test_a_layer_that_does_not_fit_its_sentence_is_named(tokenizer: WordTokenizer, tmp_path: Path) -> None:
+    place = ("a.x", 3)
+    for sentence, kinds, said in (
+        (Sentence("1", ("w",), {"t": ("A", "B")}, place), {"t": "tags"}, "2 tags for 1 words"),
+        (Sentence("1", ("w",), {"t": DepTree((0, 1), ("r", "r"))}, place), {"t": "dep"}, "2 heads for 1 words"),
+        (Sentence("1", ("w",), {"t": ConTree((), ("A", "B"))}, place), {"t": "con"}, "a tree over 2 words for 1"),
+        (Sentence("1", ("w",), {"t": (Frame(1, "x", ()),)}, place), {"t": "srl"}, "ends at word 2 of 1"),
+        (Sentence("1", ("w",), {"t": float("nan")}, place), {"t": "value"}, "nan is not a number to learn"),
+        (Sentence("1", (), {"t": ("A",)}, place, texts=("w",)), {"t": "tags"}, "raw text has none"),
+    ):
+        with pytest.raises(DataError, match=rf"a\.x:3: error E273: layer 't' does not fit its sentence: .*{said}"):
+            write_prepared({"train": [sentence]}, tokenizer, tmp_path, kinds)
+    with pytest.raises(DataError, match="E278: no training example carries the layer 't'"):
+        write_prepared({"train": [Sentence("1", ("w",), {})]}, tokenizer, tmp_path, {"t": "tags"})
+
+
+@settings(max_examples=25)
+@given(given_=st.lists(partial_sentences(), min_size=1, max_size=6))
+def test_missing_layers_and_words_come_back_as_missing(
+    given_: list[Sentence], tokenizer: WordTokenizer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    out = tmp_path_factory.mktemp("partial")
+    whole = Sentence(
+        "w", ("w",), {"upos": ("A",), "dep": DepTree((0,), ("r",)), "con": ConTree((), ("A",)), "ner": ("O",)}
+    )
+    layers = {**whole.layers, "srl": (), "about": "x", "size": 0.5}
+    sentences = [*given_, Sentence("w", ("w",), layers)]
+    kinds = {**KINDS, "about": "label", "size": "value"}
+    write_prepared({"train": sentences, "dev": given_}, tokenizer, out, kinds)
+    loaded = Prepared.load(out)
+    for layer in kinds:
+        assert loaded.train.values(layer) == [sentence.layers.get(layer) for sentence in sentences]
+        rows = [row for row, sentence in enumerate(sentences) if layer in sentence.layers]
+        assert loaded.train.labelled(layer).tolist() == rows
+        about = json.loads((out / "prepared.json").read_text())
+        assert about["labelled"][layer] == {"train": len(rows), "dev": len(rows) - 1}
+    assert_tensors_know_what_is_missing(loaded, sentences)
+
+
+def assert_tensors_know_what_is_missing(loaded: Prepared, sentences: list[Sentence]) -> None:
+    tags = [list(sentence.layers.get("upos", ())) for sentence in sentences]
+    known = sorted(loaded.labels["upos"])
+    assert known == sorted({tag for row in tags for tag in row if tag is not None})
+    codes, offsets = loaded.train.codes("upos", known), loaded.train.offsets("upos")
+    for row, own in enumerate(tags):
+        found = codes[offsets[row] : offsets[row + 1]].tolist()
+        assert found == [known.index(tag) if tag is not None else -1 for tag in own]
+    assert loaded.train.strings("upos") == tags
+    heads, starts = loaded.train.flat("dep.heads")
+    trees = [sentence.layers.get("dep") for sentence in sentences]
+    assert [heads[starts[row] : starts[row + 1]].tolist() for row in range(len(trees))] == [
+        list(tree.heads) if isinstance(tree, DepTree) else [] for tree in trees
+    ]
+    abouts = [sentence.layers.get("about") for sentence in sentences]
+    assert loaded.train.codes("about", ["x"]).tolist() == [0 if about == "x" else -1 for about in abouts]
+    numbers = loaded.train.numbers("size")
+    assert numbers.isnan().tolist() == ["size" not in sentence.layers for sentence in sentences]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.data.corpus import read_split
-from mtlspec.data.labels import crossing_arcs
+from mtlspec.data.layers.dep import crossing_arcs
 from mtlspec.data.page import baseline, page, replaced
 from mtlspec.data.sentence import DepTree, Frame, Sentence
 from mtlspec.data.statistics import corpus_statistics, statistics_rows
@@ -43,7 +43,7 @@ def test_figures_of_a_small_corpus() -> None:
     assert found["labels"]["t"]["X"] == {"train": 4, "dev": 1, "test": 6}
     assert found["labels"]["s"] == {"V": {"train": 3, "dev": 1, "test": 1}}
     assert found["labels only in dev or test"] == {"d": [], "s": [], "t": ["Z"]}
-    assert found["non-projective arcs"] == {"d": {"train": 1, "dev": 0, "test": 0}}
+    assert found["figures of layers"]["non-projective arcs"] == {"d": {"train": 1, "dev": 0, "test": 0}}
 
 
 def test_lengths_are_told_in_order_whatever_file_they_come_from() -> None:

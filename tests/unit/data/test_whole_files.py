@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mtlspec.data import layers, samples, writers
+from mtlspec.data import samples, writers
+from mtlspec.data.layers import con
 from mtlspec.data.readers import brackets, columns, conll2012, conllu
 from mtlspec.data.sentence import ConTree, Frame, Sentence
 from mtlspec.data.statistics import corpus_statistics
@@ -143,7 +144,7 @@ def test_a_tree_may_be_nested_a_hundred_thousand_deep(text: str, tmp_path: Path)
     (sentence,) = BRACKETS.read(file)
     tree = sentence.layers["con"]
     assert isinstance(tree, ConTree) and len(tree.spans) == DEPTH
-    assert layers.value(layers.cells(tree, "con"), "con") == tree
+    assert con.KIND.value(con.KIND.cells(tree)) == tree
     assert writers.brackets([sentence]) == text + "\n"
     assert samples.lines(sentence)[1].strip() == "con    " + text
     counted = corpus_statistics({"train": [sentence]})

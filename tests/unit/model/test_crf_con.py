@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.data.batching import collate
-from mtlspec.data.labels import targets
+from mtlspec.data.layers import con
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.readers import brackets as reader
 from mtlspec.data.readers._blocks import Block
@@ -265,6 +265,6 @@ def test_it_learns_fifty_real_sentences_by_heart(tmp_path: Path) -> None:
         pytest.fail("set MTLSPEC_DATA to the folder that has ewt5/")
     file = Path(root) / "ewt5" / "small" / "ewt5-small.train.trees"
     fifty = list(reader.Options(type="brackets").read(file))[:50]
-    assert all(list(targets(sentence.layers["con"])) for sentence in fifty)
+    assert all(list(con.KIND.targets(sentence.layers["con"])) for sentence in fifty)
     encoder = toy.write_encoder(tmp_path / "encoder", width=128, layers=4, heads=8, dropout=0.0, known=fifty)
     assert learn(tmp_path, encoder, fifty, epochs=60, lr={"encoder": 5e-4, "decoder": 2e-3}) >= 99

@@ -1,0 +1,50 @@
+"""One number for a whole example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mtlspec.data.layers._kind import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Value(Kind[float]):
+    about_words = False
+
+    def columns(self) -> dict[str, pa.DataType]:
+        import pyarrow as pa
+
+        return {"": pa.float64()}
+
+    def cells(self, value: float) -> tuple[Any, ...]:
+        return (value,)
+
+    def value(self, cells: Sequence[Any]) -> float:
+        return float(cells[0])
+
+    def shows(self, value: object) -> bool:
+        return isinstance(value, float)
+
+    def labels(self, value: float) -> Iterable[str]:
+        """There is nothing to count."""
+        del value
+        return ()
+
+    def targets(self, value: float) -> Iterable[str]:
+        """A number is its own target, as text: what a decoder learns the scale from."""
+        return (repr(value),)
+
+    def lines(self, words: Sequence[str], value: float) -> list[str]:
+        del words
+        return [str(value)]
+
+    def problem(self, value: float, words: int) -> str | None:
+        del words
+        return None if math.isfinite(value) else f"{value} is not a number to learn"
+
+
+KIND = Value()
