@@ -15,6 +15,7 @@ _SECONDS: Mapping[str, float] = {
     "data": 3.0,
     "encoder": 75.0,
     "prepare": 3.0,
+    "select": 0.5,
     "train": 6.0,  # per task and epoch
     "evaluate": 2.0,
     "measure": 3.0,
@@ -25,6 +26,7 @@ _MEGABYTES: Mapping[str, float] = {
     "data": 3.0,
     "encoder": 5.0,
     "prepare": 3.0,
+    "select": 0.01,
     "train": 5.0,
     "evaluate": 1.0,
     "measure": 0.2,

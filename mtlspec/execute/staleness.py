@@ -15,6 +15,7 @@ from mtlspec.io.project import RunPlaces
 from mtlspec.plan.types import Stage
 
 State = Literal["cached", "stale", "missing", "new"]
+_IF_CHOSEN = ", if it chooses other tasks"
 _MANY = 4  # reasons of one sort that are named one by one
 
 
@@ -49,7 +50,8 @@ def _status(planned: Materialised, stage: Stage, locked: Mapping[str, str] | Non
     code = places.code(stage.unit)
     if locked.get(f"code/{stage.unit}.json") != _md5(planned.derived[code]):
         reasons += _differences(_old(code), json.loads(planned.derived[code]), "code")
-    reasons += [f"after {parent}" for parent in dict.fromkeys(stage.inputs.values()) if parent in waiting]
+    after = {parent: role for role, parent in stage.inputs.items() if parent in waiting}
+    reasons += [f"after {parent}{_IF_CHOSEN if role == 'select' else ''}" for parent, role in after.items()]
     if reasons:
         return StageStatus(stage, "stale", _shortened(reasons))
     if not (places.artifact(stage.name) / MANIFEST).is_file() or not places.stage_record(stage.name).is_file():

@@ -26,7 +26,7 @@ _TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figu
 _MODELS = ("torch", "torch.optim", "safetensors.torch", "tokenizers", "transformers.models.bert.modeling_bert",
            "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
            "datasets")  # fmt: skip
-_LIGHT: dict[str, tuple[str, ...]] = {"data": (), "analyse": _TABLES, "report": _TABLES}
+_LIGHT: dict[str, tuple[str, ...]] = {"data": (), "select": (), "analyse": _TABLES, "report": _TABLES}
 """Few stages, which need not wait for torch; all other kinds have many."""
 
 _misread: list[str] = []

@@ -22,6 +22,7 @@ from mtlspec.model.encoder.states import States
 from mtlspec.model.sharing import Sharing, SharingKind
 from mtlspec.model.task import Task, rebuild_task
 from mtlspec.spec.families import SHARING, SharingOptions, TaskOptions
+from mtlspec.spec.models import Take
 
 WEIGHTS, ABOUT, ENCODER = "model.safetensors", "model.json", "encoder"
 
@@ -120,16 +121,11 @@ def _rebuild(encoder: Encoder, about: Mapping[str, Any]) -> MultiTaskModel:
     return MultiTaskModel(encoder, sharing, sharing_options, tasks)
 
 
-def start_from(model: MultiTaskModel, train_artifact: Path) -> None:
-    """Take the encoder and the decoders of a trained model of the same tasks; what a strategy adds stays fresh."""
-    saved = {name: value for name, value in load_file(train_artifact / WEIGHTS).items() if not _adds(name)}
-    fresh = {name: value for name, value in model.weights().items() if _adds(name)}
-    model.load_weights({**saved, **fresh})
-
-
-def _adds(weight: str) -> bool:
-    """Whether a weight belongs to the sharing strategy."""
-    return weight.startswith("sharing.")
+def start_from(model: MultiTaskModel, train_artifact: Path, take: Take) -> None:
+    """Take the encoder of a trained model, or all: its decoders too. What a strategy adds stays fresh."""
+    parts = ("encoder.",) if take == "encoder" else ("encoder.", "tasks.")
+    saved = {name: value for name, value in load_file(train_artifact / WEIGHTS).items() if name.startswith(parts)}
+    model.load_weights({**model.weights(), **saved})
 
 
 def _build_sharing(options: SharingOptions, encoder: Encoder, tasks: Sequence[str]) -> Sharing:

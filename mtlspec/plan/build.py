@@ -11,9 +11,10 @@ from mtlspec.io.digest import digest_value
 from mtlspec.kinds import Frozen
 from mtlspec.plan.code import Module, code_unit, kinds_in, layer_modules, unit_name
 from mtlspec.plan.dvc import is_outside, results_target
+from mtlspec.plan.selection import select_inputs, select_params, select_stage
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
-from mtlspec.spec.expand import ModelVariant, expand
+from mtlspec.spec.expand import Choice, ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions
 from mtlspec.spec.load import LoadedSpec
 from mtlspec.spec.models import BatchLimits, ExperimentSpec
@@ -68,7 +69,8 @@ def build_plan(loaded: LoadedSpec) -> Plan:
     spec = loaded.spec
     builder = _Builder()
     foundation = _add_foundation(builder, spec, loaded.data, loaded.encoder)
-    models = [_add_model(builder, spec, variant, foundation) for variant in expand(spec)]
+    variants = {variant.name: variant for variant in expand(spec)}
+    models = [_add_model(builder, spec, variant, foundation, variants) for variant in variants.values()]
     analyses = {
         name: _add_analysis(builder, spec, name, options, models, foundation) for name, options in spec.analyses.items()
     }
@@ -123,9 +125,16 @@ def _needed(foundation: Mapping[str, str], options: AnalysisOptions) -> dict[str
     return {role: stage for role, stage in foundation.items() if role.partition("-")[0] in options.needs}
 
 
-def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, foundation: Mapping[str, str]) -> _Model:
-    """Training and evaluation of one model."""
-    tasks = {name: spec.tasks[name] for name in variant.tasks}
+def _add_model(
+    builder: _Builder,
+    spec: ExperimentSpec,
+    variant: ModelVariant,
+    foundation: Mapping[str, str],
+    variants: Mapping[str, ModelVariant],
+) -> _Model:
+    """Training and evaluation of one model; before them, if its tasks are selected, the choice that its seeds share."""
+    tasks = {name: spec.tasks[name] for name in variant.candidates}
+    select = _add_choice(builder, variant, variant.choice, variants) if variant.choice is not None else None
     sweep = [list(pair) for pair in variant.sweep]
     params = {
         "group": variant.group,
@@ -139,11 +148,13 @@ def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, f
         "sweep": sweep,
     }
     start = {"start": f"train-{variant.start}"} if variant.start is not None else {}
+    if start:
+        params["take"] = variant.take
     train = builder.add(
         "train",
         f"train-{variant.name}",
         params,
-        {**foundation, **start},
+        {**foundation, **start, **({"select": select} if select is not None else {})},
         tasks,
         variant.sharing,
         variant.train,
@@ -163,8 +174,17 @@ def _add_model(builder: _Builder, spec: ExperimentSpec, variant: ModelVariant, f
         "tasks": list(variant.tasks),
         "seed": variant.seed,
         "sweep": sweep,
+        "select": select,
     }
     return _Model(row, (tasks, variant.sharing))
+
+
+def _add_choice(builder: _Builder, variant: ModelVariant, choice: Choice, variants: Mapping[str, ModelVariant]) -> str:
+    name = select_stage(choice)
+    if name not in builder.stages:
+        params = select_params(variant, choice, variants)
+        builder.add("select", name, params, select_inputs(choice), choice.options)
+    return name
 
 
 def _add_analysis(

@@ -25,6 +25,7 @@ PACKAGES: dict[StageKind, tuple[str, ...]] = {
     "data": ("numpy",),
     "encoder": _MODELS,
     "prepare": ("tokenizers", *_ARRAYS),
+    "select": (),
     "train": _MODELS,
     "evaluate": _MODELS,
     "measure": _MODELS,

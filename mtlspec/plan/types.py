@@ -11,7 +11,7 @@ from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.kinds import Frozen
 
-StageKind = Literal["data", "encoder", "prepare", "train", "evaluate", "measure", "analyse", "report"]
+StageKind = Literal["data", "encoder", "prepare", "select", "train", "evaluate", "measure", "analyse", "report"]
 
 
 class Stage(Frozen):

@@ -12,8 +12,9 @@ from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.check_analyses import check_analyses
 from mtlspec.spec.check_batching import check_batching
-from mtlspec.spec.check_models import check_model_tasks, check_models
+from mtlspec.spec.check_models import check_models
 from mtlspec.spec.check_published import check_pack, check_read_layers
+from mtlspec.spec.check_task_sets import check_task_set
 from mtlspec.spec.check_weights import check_weights
 from mtlspec.spec.families import TASKS, TaskOptions
 from mtlspec.spec.models import ModelGroup
@@ -29,7 +30,7 @@ def check_spec(node: Node, card: DataCard | None, groups: Mapping[str, ModelGrou
     models = node.children("models")
     yield from check_weights(node.near(("train",)), tuple(tasks))
     for model in models.values():
-        yield from check_model_tasks(model, tuple(tasks))
+        yield from check_task_set(model, tuple(tasks))
         yield from check_weights(model.near(("train",)), tuple(tasks))
     yield from check_models(node, groups, tuple(tasks))
     yield from check_batching(node, groups)

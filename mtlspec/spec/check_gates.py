@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from mtlspec.errors import SpecError
 from mtlspec.spec.demands import Demanding
-from mtlspec.spec.expand import task_sets, vary
+from mtlspec.spec.expand import vary
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
+from mtlspec.spec.selected import SelectedTaskSet
 
 
 def check_gates(
@@ -38,7 +39,9 @@ def check_gates(
 
 def _tasks_learnt(group: ModelGroup, tasks: Sequence[str], *, single: bool) -> set[str]:
     """The tasks of a group's models; with `single` of those models that learn one task only."""
-    sets = [names for _, names in task_sets(group.tasks, tasks)]
+    if single and isinstance(group.task_set, SelectedTaskSet):
+        return set()  # whether a model learns one task only is decided while the study runs
+    sets = [names for _, names in group.task_set.sets(tasks)]
     return {task for names in sets if len(names) == 1 or not single for task in names}
 
 

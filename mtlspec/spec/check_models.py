@@ -8,69 +8,45 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mtlspec.errors import Place, SpecError, did_you_mean
+from mtlspec.errors import Place, SpecError
 from mtlspec.io.digest import canonical_json
-from mtlspec.spec.check_start import check_start
+from mtlspec.spec.check_start import check_start, check_start_seed
+from mtlspec.spec.check_task_sets import check_choice
 from mtlspec.spec.check_weights import check_weights, swept_train
-from mtlspec.spec.expand import task_sets, varied_raw, vary
+from mtlspec.spec.expand import possible_sets, varied_raw, vary
 from mtlspec.spec.explain import explain
-from mtlspec.spec.models import ModelGroup
+from mtlspec.spec.models import ExperimentSpec, ModelGroup
 from mtlspec.spec.nodes import Node, wrap
 from mtlspec.spec.words import shorten
 
 MAX_TRAININGS = 10_000
 
 
-def check_model_tasks(model: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
-    """Names of tasks that do not exist or stand twice, and task sets that these tasks cannot form."""
-    wanted = model.child("tasks")
-    if wanted is None:
-        return
-    if wanted.value in ("pairs", "all_but_one") and len(tasks) < 2:
-        yield SpecError(
-            "E156", f"'{wanted.value}' needs at least two tasks, and the spec has {len(tasks)}", wanted.place
-        )
-    if wanted.value == []:
-        yield SpecError("E157", "the list of tasks is empty", wanted.place, "name tasks, or write `all`")
-    seen = set()
-    for item in model.items("tasks"):
-        if not isinstance(item.value, str):
-            continue
-        if item.value not in tasks:
-            message = f"there is no task '{shorten(item.value)}'"
-            yield SpecError("E158", message, item.place, did_you_mean(item.value, tasks))
-        elif item.value in seen:
-            yield SpecError("E159", f"the task '{item.value}' is named twice", item.place)
-        seen.add(item.value)
-
-
 def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[str]) -> Iterator[SpecError]:
     """Fit and sweeps of the groups that are sound on their own, and their number."""
     trainings = 0
     seen: set[tuple[Place | None, str]] = set()
-    seeds = len(node.items("seeds")) or 3
+    said = [item.value for item in node.items("seeds") if isinstance(item.value, int)]
+    seeds = said or list(ExperimentSpec.model_fields["seeds"].default)
     shared = node.children("sweep")
     for name, group in groups.items():
         model = node.near(("models", name))
         yield from _check_fit(name, group, tasks, model)
         yield from check_start(name, groups, tasks, model, tuple(shared))
+        yield from check_start_seed(model, group, seeds)
+        yield from check_choice(name, groups, tasks, model, tuple(shared), len(seeds))
         sweep = {**shared, **model.children("sweep")}
         for key, values in sweep.items():
             for problem in _check_sweep_key(key, values, name, group, tasks):
-                said = (problem.place, problem.message.replace(f"'{name}'", ""))
-                if said not in seen:  # a sweep of the whole spec is wrong once, not once a group
-                    seen.add(said)
+                known = (problem.place, problem.message.replace(f"'{name}'", ""))
+                if known not in seen:  # a sweep of the whole spec is wrong once, not once a group
+                    seen.add(known)
                     yield problem
-        trainings += _sets(group, tasks) * prod(len(values.items()) for values in sweep.values()) * seeds
+        settings = prod(len(values.items()) for values in sweep.values())
+        trainings += group.task_set.count(tasks) * settings * len(seeds)
     if trainings > MAX_TRAININGS:
         message = f"the spec asks for {trainings} trainings, more than {MAX_TRAININGS}"
         yield SpecError("E160", message, node.near(("models",)).place, "shorten the sweeps")
-
-
-def _sets(group: ModelGroup, tasks: Sequence[str]) -> int:
-    """The number of task sets, without making them."""
-    numbers = {"each": len(tasks), "all_but_one": len(tasks), "pairs": len(tasks) * (len(tasks) - 1) // 2}
-    return numbers.get(group.tasks, 1) if isinstance(group.tasks, str) else 1
 
 
 def _check_fit(name: str, group: ModelGroup, tasks: Sequence[str], model: Node) -> Iterator[SpecError]:
@@ -84,9 +60,9 @@ def _check_fit(name: str, group: ModelGroup, tasks: Sequence[str], model: Node) 
 
 def _misfits(group: ModelGroup, tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
     """`sampler` or `balance` with the first reason why it does not fit one of the group's task sets."""
-    if _sets(group, tasks) > MAX_TRAININGS:
+    if group.task_set.count(tasks) > MAX_TRAININGS:
         return
-    sets = [names for _, names in task_sets(group.tasks, tasks) if names and set(names) <= set(tasks)]
+    sets = [names for names in possible_sets(group, tasks) if names and set(names) <= set(tasks)]
     for part, options in (("sampler", group.train.sampler), ("balance", group.train.balance)):
         problem = next((text for names in sets if (text := options.problem(names)) is not None), None)
         if problem is not None:

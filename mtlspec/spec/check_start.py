@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.io.digest import canonical_json
-from mtlspec.spec.expand import task_sets
-from mtlspec.spec.models import ModelGroup
+from mtlspec.spec.expand import start_tasks
+from mtlspec.spec.models import ModelGroup, Start
 from mtlspec.spec.nodes import Node
+from mtlspec.spec.selected import SelectedTaskSet
 from mtlspec.spec.words import shorten
 
 
@@ -17,27 +18,78 @@ def check_start(
 ) -> Iterator[SpecError]:
     """`swept` are the sweep keys of the whole spec, which every group shares."""
     group = groups[name]
-    problem = group.sharing.problem(group.start is not None)
+    start = group.starts_from
+    problem = group.sharing.problem(start is not None)
     if problem is not None:
         named = [said for key, said in model.children("sharing").items() if f"`{key}: {said.value}`" in problem]
         place = (named or [model.near(("sharing",))])[0].place
         yield SpecError("E180", f"the sharing of model '{name}' does not work: {problem}", place)
-    if group.start is None:
+    if start is None:
         return
-    place = model.near(("start",)).place
-    above = [other for other in groups if other in list(groups)[: list(groups).index(name)]]
-    if group.start not in above:
-        message = f"there is no model group '{shorten(group.start)}' above '{name}' to start from"
-        yield SpecError("E181", message, place, did_you_mean(group.start, above))
+    place = model.near(("start", "group")).place
+    above = groups_above(name, groups)
+    if start.group not in above:
+        message = f"there is no model group '{shorten(start.group)}' above '{name}' to start from"
+        yield SpecError("E181", message, place, did_you_mean(start.group, above))
         return
-    source = groups[group.start]
-    known = {names for _, names in task_sets(source.tasks, tasks)}
-    missing = next((names for _, names in task_sets(group.tasks, tasks) if names not in known), None)
-    if missing is not None:
-        message = f"'{group.start}' has no model of {' + '.join(missing)} for '{name}' to start from"
-        yield SpecError("E182", message, place)
+    source = groups[start.group]
+    yield from _check_tasks(name, group, start, source, tasks, model)
+    yield from check_swept(
+        "E183",
+        f"which of its models does '{name}' start from?",
+        start.group,
+        source,
+        group,
+        swept,
+        model.near(("start",)),
+    )
+
+
+def check_start_seed(model: Node, group: ModelGroup, seeds: Sequence[int]) -> Iterator[SpecError]:
+    start = group.starts_from
+    if start is not None and start.seed != "same" and start.seed not in seeds:
+        known = ", ".join(map(str, seeds))
+        message = f"no model of '{start.group}' has the seed {start.seed} to start from"
+        yield SpecError("E187", message, model.near(("start", "seed")).place, f"the seeds of the spec: {known}")
+
+
+def groups_above(name: str, groups: Mapping[str, ModelGroup]) -> list[str]:
+    """The sound groups before one, in the spec's order."""
+    return list(groups)[: list(groups).index(name)]
+
+
+def check_swept(
+    code: str, question: str, read: str, source: ModelGroup, group: ModelGroup, swept: Sequence[str], said: Node
+) -> Iterator[SpecError]:
+    """A group whose models are read must be swept over the same values, or over none."""
     for key, values in source.sweep.items():
         own = {canonical_json(value) for value in group.sweep.get(key, ())}
         if key not in swept and not (own and own <= {canonical_json(value) for value in values}):
-            message = f"'{group.start}' is swept over '{shorten(key)}': which of its models does '{name}' start from?"
-            yield SpecError("E183", message, place, "sweep both groups over the same values, or start from another one")
+            message = f"'{read}' is swept over '{shorten(key)}': {question}"
+            yield SpecError(code, message, said.place, "sweep both groups over the same values, or name another one")
+
+
+def _check_tasks(
+    name: str, group: ModelGroup, start: Start, source: ModelGroup, tasks: Sequence[str], model: Node
+) -> Iterator[SpecError]:
+    """Every model must find the one it starts from, and what it takes over must fit its tasks."""
+    place = model.near(("start", "tasks")).place
+    known = [names for _, names in source.task_set.sets(tasks)]
+    selected = [
+        one for one, each in ((name, group), (start.group, source)) if isinstance(each.task_set, SelectedTaskSet)
+    ]
+    if start.take == "all" and selected:
+        message = f"the tasks of '{selected[0]}' are chosen while the study runs, so decoders cannot be taken over"
+        yield SpecError("E188", message, place, f"write `start: {{group: {start.group}, take: encoder}}`")
+        return
+    for _, names in group.task_set.sets(tasks):
+        found = start_tasks(start, names, known)
+        if found is not None and (start.take == "encoder" or set(found) == set(names)):
+            continue
+        wanted = start.tasks if start.tasks is not None and found is None else names
+        message = f"'{start.group}' has no model of {' + '.join(wanted)} for '{name}' to start from"
+        hint = "`take: encoder` starts from a model of other tasks"
+        if start.take == "encoder":
+            hint = "say which one with `tasks`: " + ", ".join(f"[{', '.join(each)}]" for each in known[:4])
+        yield SpecError("E182", message, place, hint)
+        return

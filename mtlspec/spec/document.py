@@ -89,6 +89,9 @@ def _below(path: str, shape: shapes.Shape) -> tuple[str, type[BaseModel] | None]
             return _below(f"{path}.<name>", value)
         case shapes.Items(item=item):
             return _below(f"{path}[]", item)
+        case shapes.Either(options=options):
+            found = [inside for option in options if (inside := _below(path, option))[1] is not None]
+            return found[0] if found else (path, None)
     return path, None
 
 

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from math import prod
 from typing import Any
 
 from mtlspec.io.digest import canonical_json, digest_value
-from mtlspec.spec.families import SharingOptions
-from mtlspec.spec.models import ExperimentSpec, ModelGroup, TrainOptions
+from mtlspec.spec.families import SharingOptions, TaskSetOptions
+from mtlspec.spec.models import ExperimentSpec, ModelGroup, Start, Take, TrainOptions
+from mtlspec.spec.selected import SelectedTaskSet
 
 MAX_NAME = 80
 _DIGEST = 8
@@ -21,50 +22,104 @@ Setting = tuple[str, Any]
 
 
 @dataclass(frozen=True)
+class Choice:
+    """How the tasks of a model are decided while the study runs."""
+
+    name: str  # of the decision, which all seeds share
+    options: SelectedTaskSet
+    candidates: tuple[str, ...]  # every task that the model may come to learn
+    reads: tuple[str, ...]  # names of the variants whose evaluations it rests on
+
+
+@dataclass(frozen=True)
 class ModelVariant:
     """One model to train."""
 
     group: str
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...]  # those that are known before anything has run
     sharing: SharingOptions
     train: TrainOptions
     seed: int
     sweep: tuple[Setting, ...]  # dotted key below the group -> the value that this variant takes
     name: str  # unique in the spec; small letters, digits, `_` and `-`
     start: str | None = None  # name of the variant whose weights training starts from
+    take: Take = "all"  # what training takes over from it
+    choice: Choice | None = None
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Every task that the model may come to learn."""
+        return self.tasks if self.choice is None else self.choice.candidates
 
 
 def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
     """Every training, ordered by group, task set, sweep values and seed, as the spec writes them."""
+    names = tuple(spec.tasks)
     variants: list[ModelVariant] = []
+    above: dict[str, list[ModelVariant]] = {}
     for group_name, group in spec.models.items():
         settings = [(setting, vary(group, setting)) for setting in sweep_settings(spec.sweep, group.sweep)]
         slugs = _setting_slugs([setting for setting, _ in settings])
-        for label, tasks in task_sets(group.tasks, tuple(spec.tasks)):
+        start, own = group.starts_from, []
+        for label, tasks in group.task_set.sets(names):
             for slug, (setting, varied) in zip(slugs, settings, strict=True):
+                choice = _choice(group.task_set, [group_name, label, *slug], tasks, setting, names, above)
                 for seed in spec.seeds:
                     name = _cut("-".join([group_name, label, *slug, f"s{seed}"]))
-                    start = _start(varied.start, tasks, seed, setting, variants)
-                    variants.append(
-                        ModelVariant(group_name, tasks, varied.sharing, varied.train, seed, setting, name, start)
-                    )
+                    first = start_variant(start, tasks, seed, setting, above[start.group]) if start else None
+                    take = start.take if start else "all"
+                    about = (group_name, tasks, varied.sharing, varied.train, seed, setting, name)
+                    own.append(ModelVariant(*about, first.name if first else None, take, choice))
+        above[group_name] = own
+        variants += own
     return tuple(variants)
 
 
-def _start(
-    group: str | None, tasks: Sequence[str], seed: int, setting: Iterable[Setting], among: Iterable[ModelVariant]
-) -> str | None:
-    """The model of a group to start from: same tasks, same seed, and the same values of what both groups sweep."""
-    if group is None:
+def start_variant(
+    start: Start, tasks: Sequence[str], seed: int, setting: Iterable[Setting], among: Iterable[ModelVariant]
+) -> ModelVariant | None:
+    """The model of a group to start from: tasks and seed as wanted, and the same values of what both groups sweep."""
+    wanted = seed if start.seed == "same" else start.seed
+    found = [variant for variant in among if variant.seed == wanted and _agree(variant.sweep, setting)]
+    sets = {variant.tasks for variant in found}
+    chosen = start_tasks(start, tasks, sets)
+    return next((variant for variant in found if variant.tasks == chosen), None)
+
+
+def start_tasks(start: Start, tasks: Sequence[str], sets: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Which task set of the group that is started from, if it has the one that is meant."""
+    known = list(sets)
+    if start.tasks is not None:
+        return next((names for names in known if set(names) == set(start.tasks or ())), None)
+    if tuple(tasks) in known:
+        return tuple(tasks)
+    return known[0] if start.take == "encoder" and len(known) == 1 else None
+
+
+def _choice(
+    options: TaskSetOptions,
+    parts: Sequence[str],
+    known: tuple[str, ...],
+    setting: Iterable[Setting],
+    tasks: tuple[str, ...],
+    above: Mapping[str, Sequence[ModelVariant]],
+) -> Choice | None:
+    """The decision behind a model whose tasks are selected, with every seed of the models that it reads."""
+    if not isinstance(options, SelectedTaskSet):
         return None
-    values = {key: canonical_json(value) for key, value in setting}
-    same = [
+    reads = [
         variant.name
-        for variant in among
-        if (variant.group, variant.tasks, variant.seed) == (group, tuple(tasks), seed)
-        and all(values.get(key) == canonical_json(value) for key, value in variant.sweep)
+        for group, wanted in options.reads(known, tasks)
+        for variant in above[group]
+        if set(variant.tasks) == wanted and _agree(variant.sweep, setting)
     ]
-    return same[0] if same else None
+    return Choice(_cut("-".join(parts)), options, options.candidates(known, tasks), tuple(reads))
+
+
+def _agree(theirs: Iterable[Setting], ours: Iterable[Setting]) -> bool:
+    """Whether every sweep value of another model is also ours."""
+    values = {key: canonical_json(value) for key, value in ours}
+    return all(values.get(key) == canonical_json(value) for key, value in theirs)
 
 
 def count(spec: ExperimentSpec) -> int:
@@ -72,21 +127,16 @@ def count(spec: ExperimentSpec) -> int:
     total = 0
     for group in spec.models.values():
         values = prod(len(values) for values in (spec.sweep | group.sweep).values())
-        total += len(task_sets(group.tasks, tuple(spec.tasks))) * values * len(spec.seeds)
+        total += group.task_set.count(tuple(spec.tasks)) * values * len(spec.seeds)
     return total
 
 
-def task_sets(wanted: str | Sequence[str], tasks: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """The sets of tasks that a group trains, each with its label in names."""
-    if wanted == "each":
-        return [(task, (task,)) for task in tasks]
-    if wanted == "pairs":
-        return [("-".join(pair), pair) for pair in combinations(tasks, 2)]
-    if wanted == "all":
-        return [("all", tuple(tasks))]
-    if wanted == "all_but_one":
-        return [(f"but-{left_out}", tuple(task for task in tasks if task != left_out)) for left_out in tasks]
-    return [("-".join(wanted), tuple(wanted))]
+def possible_sets(group: ModelGroup, tasks: Sequence[str]) -> list[tuple[str, ...]]:
+    """The largest task sets that the models of a group may learn."""
+    options, sets = group.task_set, group.task_set.sets(tasks)
+    if isinstance(options, SelectedTaskSet):
+        return [options.candidates(known, tasks) for _, known in sets]
+    return [names for _, names in sets]
 
 
 def sweep_settings(spec: Mapping[str, Sequence[Any]], group: Mapping[str, Sequence[Any]]) -> list[tuple[Setting, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field
 
@@ -34,6 +34,7 @@ READERS = "mtlspec.data.readers"
 GENERATORS = "mtlspec.data.generators"
 SOURCES = "mtlspec.model.encoder.sources"
 LAYERS = "mtlspec.data.layers"
+TASK_SETS = "mtlspec.spec.task_sets"
 
 FAMILIES: dict[str, str] = {
     TASKS: "task type",
@@ -45,6 +46,7 @@ FAMILIES: dict[str, str] = {
     READERS: "reader",
     GENERATORS: "generator",
     SOURCES: "encoder source",
+    TASK_SETS: "task set",
 }
 """Every family's package, and what messages call one of its kinds."""
 
@@ -75,6 +77,30 @@ class SharingOptions(Options):
     def problem(self, started: bool) -> str | None:
         """Why a model cannot be shared like this, or None; `started`: it starts from another group's models."""
         del started
+        return None
+
+
+TaskSet: TypeAlias = tuple[str, tuple[str, ...]]  # a label for names, and the tasks
+
+
+class TaskSetOptions(Options):
+    """Which tasks the models of a group learn together."""
+
+    least: ClassVar[int] = 1  # tasks that the spec must have
+
+    @abstractmethod
+    def sets(self, tasks: Sequence[str]) -> list[TaskSet]:
+        """The task sets of a group, a model for each; `tasks` are those of the spec, in its order."""
+
+    @abstractmethod
+    def count(self, tasks: Sequence[str]) -> int:
+        """The number of task sets, without making them."""
+
+    def problem(self, tasks: Sequence[str]) -> str | None:
+        """Why these tasks cannot form such sets, or None."""
+        if len(tasks) < self.least:
+            number = {2: "two"}.get(self.least, str(self.least))
+            return f"'{self.type}' needs at least {number} tasks, and the spec has {len(tasks)}"
         return None
 
 

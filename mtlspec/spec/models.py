@@ -13,25 +13,26 @@ from mtlspec.spec.families import (
     BALANCE,
     SAMPLERS,
     SHARING,
+    TASK_SETS,
     TASKS,
     AnalysisOptions,
     BalanceOptions,
     SamplerOptions,
     SharingOptions,
     TaskOptions,
+    TaskSetOptions,
 )
 
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Take = Literal["all", "encoder"]
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 def _whole(value: Any) -> Any:
     """`Literal[1]` alone would take `true` and `1.0` for 1."""
     return value if type(value) is int else None
-
-
-TaskSets = Literal["each", "pairs", "all", "all_but_one"]
 
 
 class EncoderUse(Frozen):
@@ -134,22 +135,56 @@ class TrackingOptions(Frozen):
     )
 
 
+class Start(Frozen):
+    """Which trained model a model starts from, and what it takes over; the strategy's own weights are always fresh."""
+
+    group: Name = Field(description="A group defined above.")
+    take: Take = Field(
+        default="all",
+        description="`all`: encoder and decoders, of a model of the same tasks. `encoder`: the decoders are fresh, and "
+        "the tasks may be others.",
+    )
+    seed: Literal["same"] | Seed = Field(
+        default="same", description="`same`: seed by seed. A number: all seeds start from the model of this seed."
+    )
+    tasks: Sequence_[Name] | None = Field(
+        default=None,
+        description="The tasks of the model to start from. Default: the same tasks; with `take: encoder`, and if the "
+        "group has no such model, its only task set.",
+    )
+
+
 class ModelGroup(Frozen):
     """One way to build models; expands over task sets, sweep values and seeds."""
 
-    tasks: TaskSets | Sequence_[Name] = Field(description="`each`, `pairs`, `all`, `all_but_one`, or a list of tasks.")
+    tasks: Annotated[TaskSetOptions, OneOf(TASK_SETS)] | Sequence_[Name] = Field(
+        description="Which tasks the models learn together: a kind of task set, or a list of tasks."
+    )
     sharing: Annotated[SharingOptions, OneOf(SHARING)] = Field(
         description="What of the encoder the tasks share, and how."
     )
-    start: Name | None = Field(
+    start: Name | Start | None = Field(
         default=None,
         description="A group defined above: training starts from its model of the same tasks and seed, encoder and "
-        "decoders, instead of the pre-trained encoder.",
+        "decoders, instead of the pre-trained encoder. A mapping says more.",
     )
     train: TrainOptions = Field(default_factory=TrainOptions, description="Overrides of `train` for this group.")
     sweep: dict[str, Sequence_[Any]] = Field(
         default_factory=dict, description="Dotted key below this group (`train.lr.encoder`, `sharing.x`) -> values."
     )
+
+    @property
+    def task_set(self) -> TaskSetOptions:
+        """`tasks`, a bare list as the kind that it is short for."""
+        if isinstance(self.tasks, TaskSetOptions):
+            return self.tasks
+        listed = options_class(TASK_SETS, "listed").model_validate({"type": "listed", "names": self.tasks})
+        return cast(TaskSetOptions, listed)
+
+    @property
+    def starts_from(self) -> Start | None:
+        """`start`, a bare name as the mapping that it is short for."""
+        return Start(group=self.start) if isinstance(self.start, str) else self.start
 
 
 class ExperimentSpec(Frozen):
@@ -164,7 +199,7 @@ class ExperimentSpec(Frozen):
         min_length=1, description="What is learnt, each task under a name of its own."
     )
     train: TrainOptions = Field(default_factory=TrainOptions, description="How every model is trained.")
-    seeds: Sequence_[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
+    seeds: Sequence_[Seed] = Field(
         default=(1, 2, 3), min_length=1, description="Every model is trained once with each seed."
     )
     models: dict[Name, ModelGroup] = Field(min_length=1, description="Groups of models to train and compare.")

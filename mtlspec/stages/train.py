@@ -14,6 +14,7 @@ from mtlspec.model.multitask import build_model, start_from
 from mtlspec.model.predict import flat_scores
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
+from mtlspec.spec.selection import read_selection
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import make_deterministic
@@ -27,13 +28,16 @@ def run(ctx: StageContext) -> StageResult:
     tasks: dict[str, TaskOptions] = TypeAdapter(dict[str, Annotated[Any, OneOf(TASKS)]]).validate_python(
         params["tasks"]
     )
+    if "select" in ctx.inputs:  # its order is that of a model of the same tasks which were known beforehand
+        chosen = read_selection(ctx.inputs["select"])
+        tasks = {name: task for name, task in tasks.items() if name in chosen}
     sharing: SharingOptions = TypeAdapter(Annotated[Any, OneOf(SHARING)]).validate_python(params["sharing"])
     device = make_deterministic(params["seed"], machine)
     corpora = Corpora.load(ctx.inputs)
     encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
     model = build_model(encoder, sharing, tasks, corpora.labels(tasks))
     if "start" in ctx.inputs:
-        start_from(model, ctx.inputs["start"])
+        start_from(model, ctx.inputs["start"], params["take"])
     model.to(device)
     points = ResumePoints(ctx.work, ctx.identity)
     outcome = train(model, corpora, options, machine, params["seed"], points, ctx.progress)

@@ -22,6 +22,7 @@ BASES = {
     families.READERS: families.ReaderOptions,
     families.GENERATORS: families.GeneratorOptions,
     families.SOURCES: families.SourceOptions,
+    families.TASK_SETS: families.TaskSetOptions,
 }
 
 

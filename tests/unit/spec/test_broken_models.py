@@ -21,7 +21,61 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "start from a group without such a model": (
         ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stl}"),
-        ["15:43: error E182: 'stl' has no model of pos + lem for 'mtl' to start from"],
+        [
+            "15:43: error E182: 'stl' has no model of pos + lem for 'mtl' to start from; `take: encoder` starts "
+            "from a model of other tasks"
+        ],
+    ),
+    "start from a seed that is not trained": (
+        (
+            "sharing: hard, train: {epochs: 8}}",
+            "sharing: hard, start: {group: stl, take: encoder, tasks: [pos], seed: 7}}",
+        ),
+        ["15:91: error E187: no model of 'stl' has the seed 7 to start from; the seeds of the spec: 1, 2"],
+    ),
+    "start from one of several encoders": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: {group: stl, take: encoder}}"),
+        [
+            "15:43: error E182: 'stl' has no model of pos + lem for 'mtl' to start from; say which one with `tasks`: "
+            "[pos], [lem]"
+        ],
+    ),
+    "start from tasks that the group has not": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: {group: stl, take: encoder, tasks: [pos, lem]}}"),
+        [
+            "15:78: error E182: 'stl' has no model of pos + lem for 'mtl' to start from; say which one with `tasks`: "
+            "[pos], [lem]"
+        ],
+    ),
+    "start with all weights of other tasks": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: {group: stl, tasks: [pos]}}"),
+        [
+            "15:63: error E182: 'stl' has no model of pos + lem for 'mtl' to start from; `take: encoder` starts "
+            "from a model of other tasks"
+        ],
+    ),
+    "start with all weights for tasks that are chosen later": (
+        (
+            "tasks: all, sharing: hard, train: {epochs: 8}}",
+            "tasks: {type: helpful, pairs: stl}, sharing: hard, start: stl}",
+        ),
+        [
+            "15:39: error E179: 'stl' has no model of pos + lem, from which the tasks of 'mtl' are chosen",
+            "15:67: error E188: the tasks of 'mtl' are chosen while the study runs, so decoders cannot be taken over; "
+            "write `start: {group: stl, take: encoder}`",
+        ],
+    ),
+    "tasks chosen from a group that is not above": (
+        ("tasks: all,", "tasks: helpful,"),
+        ["15:16: error E178: there is no model group 'pair' above 'mtl' to choose tasks from; known: stl"],
+    ),
+    "tasks chosen to help a task that is not there": (
+        ("tasks: all,", "tasks: {type: helpful, target: lemm},"),
+        ["15:16: error E156: there is no task 'lemm' to help; did you mean 'lem'?"],
+    ),
+    "task set with an unknown option": (
+        ("tasks: all,", "tasks: {type: helpful, kk: 2},"),
+        ["15:32: error E130: unknown key 'kk'; did you mean 'k'?"],
     ),
     "model that names a missing task": (
         ("tasks: all,", "tasks: [pos, lemm],"),
@@ -112,6 +166,19 @@ def test_task_sets_that_one_task_cannot_form(sets: str, complaints: Complaints) 
     )
     assert complaints(text) == [
         f"specs/study.yaml:14:16: error E156: '{sets}' needs at least two tasks, and the spec has 1"
+    ]
+
+
+def test_a_choice_needs_seeds_and_models_that_are_swept_alike(complaints: Complaints) -> None:
+    text = SPEC.replace(
+        "  mtl: {",
+        "  pair: {tasks: pairs, sharing: hard, sweep: {train.epochs: [1, 2]}}\n"
+        "  oracle: {tasks: helpful, sharing: hard}\n  mtl: {",
+    )
+    assert complaints(text, "seeds=[1]") == [
+        "specs/study.yaml:16:19: error E177: 'helpful' needs at least 2 seeds, and the spec has 1",
+        "specs/study.yaml:16:19: error E199: 'pair' is swept over 'train.epochs': from which of its models are the "
+        "tasks of 'oracle' chosen?; sweep both groups over the same values, or name another one",
     ]
 
 

@@ -70,14 +70,11 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "wrong choice in a union": (
         ("tasks: each", "tasks: eech"),
-        [
-            "14:16: error E135: 'tasks' must be 'each', 'pairs', 'all' or 'all_but_one', not the text "
-            "'eech'; did you mean 'each'?"
-        ],
+        ["14:16: error E132: unknown task set 'eech'; did you mean 'each'?"],
     ),
     "no member of a union": (
         ("tasks: each", "tasks: 3"),
-        ["14:16: error E135: 'tasks' must be 'each', 'pairs', 'all' or 'all_but_one' or a list, not 3"],
+        ["14:16: error E135: 'tasks' must be the name of a kind, or a mapping with `type` or a list, not 3"],
     ),
     "a number for a card": (
         ("data: corpus", "data: 3"),

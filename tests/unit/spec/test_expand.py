@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.io.project import Project
-from mtlspec.spec.expand import MAX_NAME, count, expand, task_sets
+from mtlspec.spec.expand import MAX_NAME, count, expand
 from mtlspec.spec.load import LoadedSpec, load_spec
-from mtlspec.spec.models import ExperimentSpec
+from mtlspec.spec.models import ExperimentSpec, ModelGroup
 from tests.unit.spec.small_project import SPEC, make_project
 
 Load = Callable[..., LoadedSpec]
@@ -98,10 +98,17 @@ def test_long_names_are_cut_and_stay_unique(load: Load) -> None:
 
 @given(st.lists(st.sampled_from("abcdef"), unique=True, min_size=1))
 def test_task_sets_are_those_of_combinatorics(tasks: list[str]) -> None:
-    assert [set_ for _, set_ in task_sets("each", tasks)] == list(combinations(tasks, 1))
-    assert [set_ for _, set_ in task_sets("pairs", tasks)] == list(combinations(tasks, 2))
-    assert [set_ for _, set_ in task_sets("all", tasks)] == list(combinations(tasks, len(tasks)))
-    assert {set_ for _, set_ in task_sets("all_but_one", tasks)} == set(combinations(tasks, len(tasks) - 1))
+    assert _sets("each", tasks) == list(combinations(tasks, 1))
+    assert _sets("pairs", tasks) == list(combinations(tasks, 2))
+    assert _sets("all", tasks) == list(combinations(tasks, len(tasks)))
+    assert set(_sets("all_but_one", tasks)) == set(combinations(tasks, len(tasks) - 1))
+
+
+def _sets(kind: str, tasks: list[str]) -> list[tuple[str, ...]]:
+    options = ModelGroup.model_validate({"tasks": kind, "sharing": "hard"}).task_set
+    found = [names for _, names in options.sets(tasks)]
+    assert options.count(tasks) == len(found)
+    return found
 
 
 @pytest.fixture(scope="module")

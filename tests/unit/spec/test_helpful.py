@@ -1,0 +1,62 @@
+"""Which tasks help another one, from the scores of single-task models and pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mtlspec.errors import StageError
+from mtlspec.spec.selected import Evaluated, Selection, select
+from mtlspec.spec.task_sets.helpful import Options
+
+
+def _evaluated(group: str, tasks: tuple[str, ...], scores: list[float]) -> list[Evaluated]:
+    about = [{"t": {"main": "f1", "dev": {"f1": score}, "test": {"f1": 0.0}}} for score in scores]
+    return [Evaluated(group, tasks, seed, Path(), found) for seed, found in enumerate(about)]
+
+
+def _select(options: Options, single: list[float], **pairs: list[float]) -> Selection:
+    models = _evaluated("stl", ("t",), single)
+    for partner, scores in pairs.items():
+        models += _evaluated("pair", ("t", partner), scores)
+    return options.select(["t"], models)
+
+
+def test_a_partner_must_be_better_than_the_noise_of_both_sides() -> None:
+    single = [50.0, 52.0]  # mean 51, std 1.414
+    found = _select(Options(type="helpful"), single, far=[60.0, 60.0], near=[53.0, 53.0], below=[40.0, 41.0])
+    assert found.tasks == ("t", "far")
+    assert [candidate.chosen for candidate in found.candidates] == [True, False, False]
+    assert found.candidates[0].numbers["alone"] == 51.0
+    assert found.candidates[0].numbers["alone_std"] == pytest.approx(2**0.5)
+    population = _select(Options(type="helpful", ddof=0), single, near=[53.0, 53.0])
+    assert population.tasks == ("t", "near")  # 53 > 51 + 1.5 x 1
+    assert population.facts()["candidates"]["near"]["paired"] == 53.0
+
+
+def test_a_task_that_none_helps_is_learnt_alone() -> None:
+    assert _select(Options(type="helpful", k=0), [50.0, 50.0], same=[50.0, 50.0]).tasks == ("t",)
+
+
+SCORES = st.lists(st.floats(0, 100), min_size=2, max_size=5)
+
+
+@given(SCORES, SCORES, st.floats(0, 5), st.floats(0, 5))
+def test_a_stricter_rule_never_chooses_more(single: list[float], paired: list[float], k: float, more: float) -> None:
+    loose = _select(Options(type="helpful", k=k), single, u=paired)
+    strict = _select(Options(type="helpful", k=k + more), single, u=paired)
+    assert set(strict.tasks) <= set(loose.tasks)
+
+
+def test_an_evaluation_without_the_score_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scores.json").write_text(json.dumps({"t": {"main": "f1", "test": {"f1": 1.0}}}))
+    rows = [{"group": "stl", "tasks": ["t"], "seed": 1, "evaluate": "evaluate-stl-t-s1"}]
+    params: dict[str, Any] = {"options": {"type": "helpful"}, "known": ["t"], "models": rows}
+    with pytest.raises(StageError, match="no score of 't' on dev") as caught:
+        select(params, {"evaluate-stl-t-s1": tmp_path})
+    assert caught.value.code == "E462"
