@@ -47,8 +47,8 @@ def passes(directory: Path, prepared: Path) -> dict[str, Callable[[], object]]:
     """Name -> one run over dev and test."""
     import torch
 
-    from mtlspec.analyses._probe_passes import ask, probe_attention, probe_values
-    from mtlspec.analyses._probe_subjects import Subject
+    from mtlspec.analyses._probes.passes import ask, probe_attention, probe_values
+    from mtlspec.analyses._probes.subjects import Subject
     from mtlspec.data.batching import collate, sequential
     from mtlspec.data.prepared import PreparedSplit
     from mtlspec.model.encoder.encoder import Encoder

@@ -11,7 +11,7 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper, cache
@@ -43,6 +43,8 @@ class Options(Frozen):
         return cls.__module__
 
 
+OptionsT = TypeVar("OptionsT", bound=Options)
+
 _ADDED = "MTLSPEC_KINDS"
 """The environment variable with the folders that families are extended by, `family=folder`; processes inherit it."""
 
@@ -73,6 +75,13 @@ def load(family: str, name: str) -> ModuleType:
 
 def options_class(family: str, name: str) -> type[Options]:
     options: type[Options] = load(family, name).Options
+    return options
+
+
+def parse(family: str, base: type[OptionsT], stored: Mapping[str, Any]) -> OptionsT:
+    """Options of one kind of a family, whose class is `base`, from the parameters of a stage."""
+    options = options_class(family, stored["type"]).model_validate(stored)
+    assert isinstance(options, base), f"{family}.{options.type} does not derive from {base.__name__}"
     return options
 
 

@@ -21,6 +21,7 @@ from mtlspec.io.digest import canonical_json, digest_value
 from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_json, write_text
+from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.types import CodeUnit, Plan, Stage
 from mtlspec.spec.packs import load_pack
 from mtlspec.stages.analyse import run as run_analyse
@@ -152,22 +153,19 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
             evaluate = add(
                 f"evaluate-{variant}", "evaluate", {"run": spec["run"]}, {"train": train, "prepare-toy": prepare}
             )
-            row = {"stage": evaluate, "train": train, "group": group, "tasks": list(members), "seed": seed, "sweep": []}
-            models.append(row)
+            models.append(ModelRow(group, tuple(members), seed, (), train, evaluate))
     options = {"type": "score_matrix", "models": [], "baseline": "stl", "rounds": 500, "alpha": 0.05, "seed": 1}
     scores = add(
-        "analyse-scores", "analyse", {"name": "scores", "options": options, "models": models},
-        {row["stage"]: row["stage"] for row in models},
+        "analyse-scores", "analyse", {"name": "scores", "options": options, "models": [row.stored() for row in models]},
+        {row.evaluate: row.evaluate for row in models},
     )  # fmt: skip
     inputs = {"prepare-toy": prepare, scores: scores}
-    inputs |= {stage: stage for row in models for stage in (row["train"], row["stage"])}
+    inputs |= {stage: stage for row in models for stage in (row.train, row.evaluate)}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
-    params = {**resolved, "models": models, "analyses": {"scores": scores}, "analysis_order": ["scores"]}
+    params = {**resolved, "models": [row.stored() for row in models], "analyses": [["scores", scores]]}
     params["reproduce"] = {"run": f"mtlspec run specs/{name}.yaml", "dvc": f"dvc repro results@{name}"}
     if compare_to is not None:
-        published = load_pack(compare_to).model_dump(mode="json")
-        order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}
-        params |= {"published": published, "published_order": order}
+        params["published"] = load_pack(compare_to).stored()
     add("report", "report", json.loads(canonical_json(params)), inputs)  # as a stored plan has them, with sorted keys
     return Plan(spec=name, spec_digest=digest_value(resolved), stages=tuple(stages), units=(UNIT,))
 

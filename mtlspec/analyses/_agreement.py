@@ -11,6 +11,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from mtlspec.results.kept import kept_heads
+
 Map = npt.NDArray[np.float64]
 Statistic = Callable[[Map], float]
 """Runs [R, L, H] -> how far they agree; NaN where that is not defined."""
@@ -47,8 +49,8 @@ def adjusted_r2(runs: Map) -> float:
 
 
 def jaccard(first: Map, second: Map) -> float:
-    """Overlap of the kept heads (above 0) of two maps: intersection over union; NaN if neither keeps any."""
-    a, b = first > 0, second > 0
+    """Overlap of the kept heads of two maps: intersection over union; NaN if neither keeps any."""
+    a, b = kept_heads(first), kept_heads(second)
     union = int((a | b).sum())
     return int((a & b).sum()) / union if union else float("nan")
 

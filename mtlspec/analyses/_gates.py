@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mtlspec.analyses._agreement import Map
-from mtlspec.analyses._variants import Variant
 from mtlspec.errors import StageError
 from mtlspec.model.multitask import load_model
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.kept import kept_share
+from mtlspec.results.variants import Variant
 
 if TYPE_CHECKING:
     from mtlspec.model.sharing import HeadMeasure
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -27,21 +26,20 @@ class Gated:
     variant: Variant
     gates: Map  # of evaluation: 0 where a head is not kept
     use: Map  # the chosen measure of utilisation
+    counts: tuple[int, ...]  # heads of each layer; a layer may have fewer than H
 
     @property
     def kept(self) -> list[float]:
         """Share of heads kept, per run."""
-        return [float((run > 0).mean()) for run in self.gates]
+        return [kept_share(run, self.counts) for run in self.gates]
 
 
-def read_gates(
-    variants: Sequence[Variant], inputs: Mapping[str, Path], measure: HeadMeasure, progress: Progress
-) -> list[Gated]:
+def read_gates(variants: Sequence[Variant], job: AnalysisJob, measure: HeadMeasure) -> list[Gated]:
     """Those of all variants; an error if one gates no heads."""
     found = []
     for done, variant in enumerate(variants):
-        progress(done, len(variants), variant.label)
-        gated = gates_of(variant, inputs, measure)
+        job.progress(done, len(variants), variant.label)
+        gated = gates_of(variant, job, measure)
         if gated is None:
             raise StageError(
                 "E453",
@@ -52,9 +50,11 @@ def read_gates(
     return found
 
 
-def gates_of(variant: Variant, inputs: Mapping[str, Path], measure: HeadMeasure = "gate") -> Gated | None:
+def gates_of(variant: Variant, job: AnalysisJob, measure: HeadMeasure = "gate") -> Gated | None:
     """None if the models' sharing strategy gates no heads."""
-    strategies = [load_model(inputs[run.train]).sharing for run in variant.runs]
+    strategies = [load_model(job.inputs[run.train]).sharing for run in variant.runs]
     both = [[strategy.head_gates(which) for strategy in strategies] for which in ("gate", measure)]
     gates, use = ([gates.double().numpy() for gates in runs if gates is not None] for runs in both)
-    return Gated(variant, np.stack(gates), np.stack(use)) if len(gates) == len(strategies) else None
+    if len(gates) < len(strategies):
+        return None
+    return Gated(variant, np.stack(gates), np.stack(use), tuple(strategies[0].encoder.heads.counts))

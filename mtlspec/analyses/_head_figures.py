@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mtlspec.analyses._figures import INK, drawing
+from mtlspec.results.figures import INK, drawing
 
 COLUMNS = 3
 

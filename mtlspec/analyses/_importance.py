@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.analyses._sound import load_sound_model
+from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
 from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_bytes
 from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance, sample_rows
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count_corpora, predict_corpora, score
+from mtlspec.results.jobs import Measured, Measurement
 from mtlspec.spec.models import BatchLimits
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 
 
 def measure_importance(options: Options, job: Measurement) -> Measured:
-    corpora, model = Corpora.load(job.inputs), load_sound_model(job)
+    corpora, model = prepared_corpora(job), load_proven_model(job)
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
     for done, method in enumerate(options.methods):
         job.progress(done, len(options.methods), method)

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mtlspec.analyses._agreement import Map, pairwise, spearman
-from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._head_figures import COLUMNS, Panel, draw_panels
 from mtlspec.analyses._importance import FILE, write_heads
-from mtlspec.analyses._tables import Cell, Table, Tone
-from mtlspec.analyses._variants import Variant, variants
+from mtlspec.results.findings import Figure
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Cell, Table, Tone
+from mtlspec.results.variants import Variant, variants
 
 TOP = 5
 DISTINCT = 4  # values that a map needs: with fewer, ranks tell hardly more than which heads are switched off
@@ -43,7 +43,7 @@ _TONES: dict[str, Tone] = {
 
 
 @dataclass(frozen=True)
-class Measurement:
+class HeadMaps:
     """A model's heads: (task, method) -> values of its runs [R, L, H], NaN where a layer has no such head."""
 
     variant: Variant
@@ -65,15 +65,14 @@ class Stability:
     verdict: str
 
 
-def read(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> list[Measurement]:
+def read(job: AnalysisJob) -> list[HeadMaps]:
     """Models that no method applies to (the gates of a model without gates) have no values."""
-    tables = {str(row["train"]): pq.read_table(inputs[row["measure"]] / FILE) for row in models}
     found = []
-    for variant in variants(models):
-        own = tuple(tables[run.train] for run in variant.runs)
+    for variant in variants(job.models):
+        own = tuple(pq.read_table(job.measurement(run) / FILE) for run in variant.runs)
         maps = [_maps(table) for table in own]
         values = {key: np.stack([one[key] for one in maps]) for key in maps[0]}
-        found.append(Measurement(variant, own, values))
+        found.append(HeadMaps(variant, own, values))
     return found
 
 
@@ -86,7 +85,7 @@ def _maps(table: pa.Table) -> dict[tuple[str, str], Map]:
     return maps
 
 
-def write_atlas(atlas: Sequence[Measurement], out: Path) -> None:
+def write_atlas(atlas: Sequence[HeadMaps], out: Path) -> None:
     """All measurements in one table, with the columns `model`, `group` and `seed` in front."""
     parts = []
     for one in atlas:
@@ -98,7 +97,7 @@ def write_atlas(atlas: Sequence[Measurement], out: Path) -> None:
     write_heads(pa.concat_tables(parts), out)
 
 
-def stability(atlas: Sequence[Measurement], threshold: float) -> list[Stability]:
+def stability(atlas: Sequence[HeadMaps], threshold: float) -> list[Stability]:
     found = []
     for one in atlas:
         for task in one.variant.tasks if one.values else ():
@@ -172,7 +171,7 @@ def stability_table(found: Sequence[Stability], threshold: float) -> Table:
     return Table("stability", "Can importance be trusted?", caption, columns, tuple(sections))
 
 
-def top_table(atlas: Sequence[Measurement]) -> Table:
+def top_table(atlas: Sequence[HeadMaps]) -> Table:
     tasks = list(dict.fromkeys(task for one in atlas for task in one.variant.tasks))
     sections = []
     for task in tasks:
@@ -202,7 +201,7 @@ def _head(mean: Map, place: int) -> Cell:
     return Cell(f"{name} ({value:.2g})".replace("-", "−"), name, data={"importance": value})
 
 
-def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:
+def draw(atlas: Sequence[HeadMaps], directory: Path) -> tuple[Figure, ...]:
     """A figure for every task: all its models by all methods."""
     figures = []
     for task in dict.fromkeys(task for one in atlas for task in one.variant.tasks):
@@ -227,7 +226,7 @@ def draw(atlas: Sequence[Measurement], directory: Path) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def summary(atlas: Sequence[Measurement], found: Sequence[Stability], threshold: float) -> tuple[str, ...]:
+def summary(atlas: Sequence[HeadMaps], found: Sequence[Stability], threshold: float) -> tuple[str, ...]:
     counts = verdict_counts(found)
     sentences = [
         f"In {counts[name]} of {len(found)} models and tasks {words.format(threshold)}."

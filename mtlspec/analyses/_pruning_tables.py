@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._head_figures import layer_map
-from mtlspec.analyses._pruning import FILE
-from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
-from mtlspec.analyses._variants import Variant, baseline_for, variants, why_no_baseline
+from mtlspec.analyses._pruning_cost import FILE
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.findings import Figure
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.variants import Variant, baseline_for, variants, why_no_baseline
 
 _NOTHING = Cell("–")
 
@@ -40,9 +42,11 @@ class Pruned:
         return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs]
 
 
-def read(models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> list[Pruned]:
-    measured = {str(row["train"]): json.loads((inputs[row["measure"]] / FILE).read_bytes()) for row in models}
-    return [Pruned(variant, tuple(measured[run.train] for run in variant.runs)) for variant in variants(models)]
+def read(job: AnalysisJob) -> list[Pruned]:
+    return [
+        Pruned(variant, tuple(json.loads((job.measurement(run) / FILE).read_bytes()) for run in variant.runs))
+        for variant in variants(job.models)
+    ]
 
 
 def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:

@@ -1,111 +1,25 @@
-"""The tables, figures and sentences of the score matrix."""
+"""The differences, tests, figures and sentences of the score matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mtlspec.analyses._comparison import Comparison
-from mtlspec.analyses._figures import heat_map
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._scores import Evaluation, seed_scores
-from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
-from mtlspec.analyses._variants import Variant
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Everything the tables are made from."""
-
-    variants: tuple[Variant, ...]
-    evaluations: Mapping[str, Evaluation]
-    comparisons: tuple[Comparison, ...]
-    baseline: str
-    alpha: float
-    rounds: int
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(task for variant in self.variants for task in variant.tasks))
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(variant.group for variant in self.variants))
-
-    def metric(self, task: str) -> str:
-        variant = next(variant for variant in self.variants if task in variant.tasks)
-        return self.evaluations[variant.runs[0].stage].main(task)
-
-    def comparison(self, variant: Variant, task: str) -> Comparison | None:
-        return next((item for item in self.comparisons if item.variant == variant and item.task == task), None)
-
-    def significant(self, comparison: Comparison) -> bool:
-        return comparison.adjusted is not None and comparison.adjusted < self.alpha
-
-    def mark(self, comparison: Comparison | None) -> str:
-        return "*" if comparison is not None and self.significant(comparison) else ""
-
-
-def _source(variant: Variant) -> str:
-    seeds = ", ".join(str(seed) for seed in variant.seeds)
-    return f"{' · '.join(run.stage for run in variant.runs)} | seeds {seeds}"
-
-
-def _tone(comparison: Comparison | None) -> Tone:
-    if comparison is None or signed(comparison.delta) == "0.00":
-        return ""
-    return "up" if comparison.delta > 0 else "down"
-
-
-def _score_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
-    if task not in variant.tasks:
-        return Cell()
-    values = seed_scores(variant, task, matrix.evaluations)
-    mean, std = mean_and_std(values)
-    comparison = matrix.comparison(variant, task)
-    data: dict[str, object] = {"n": len(values), "seeds": dict(zip(map(str, variant.seeds), values, strict=True))}
-    if comparison is not None:
-        data |= {"delta": comparison.delta, "p": comparison.p, "p_holm": comparison.adjusted}
-    return Cell(score_text(mean, std), mean, std, matrix.mark(comparison), _tone(comparison), _source(variant), data)
-
-
-def scores_table(matrix: Matrix) -> Table:
-    """Rows are models by group, columns tasks: mean ± std over seeds."""
-    sections = tuple(
-        (
-            "",  # the rows name their group themselves
-            tuple(
-                (
-                    Cell(variant.label, variant.label, source=_source(variant)),
-                    *(_score_cell(matrix, variant, task) for task in matrix.tasks),
-                    Cell(str(len(variant.runs)), len(variant.runs)),
-                )
-                for variant in matrix.variants
-                if variant.group == group
-            ),
-        )
-        for group in matrix.groups
-    )
-    columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks), "seeds")
-    caption = "Test scores in percent, mean ± sample standard deviation over seeds." + (
-        f" * differs from the single-task model of group {matrix.baseline} (p < {matrix.alpha:g}, paired randomisation"
-        f" test over test sentences with seeds pooled, {matrix.rounds} rounds, Holm's correction over"
-        f" {len(matrix.comparisons)} comparisons)."
-        if matrix.comparisons
-        else ""
-    )
-    return Table("scores", "Score matrix", caption, columns, sections)
+from mtlspec.results.comparisons import Comparison
+from mtlspec.results.figures import heat_map
+from mtlspec.results.findings import Figure
+from mtlspec.results.score_table import Matrix, score_cell, source_of, tone_of
+from mtlspec.results.tables import Cell, Table, signed
+from mtlspec.results.variants import Variant
 
 
 def _delta_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
     comparison = matrix.comparison(variant, task)
     if comparison is None:
         return Cell()
-    source = f"{_source(variant)} | minus {_source(comparison.baseline)}"
-    return Cell(signed(comparison.delta), comparison.delta, None, matrix.mark(comparison), _tone(comparison), source)
+    source = f"{source_of(variant)} | minus {source_of(comparison.baseline)}"
+    return Cell(signed(comparison.delta), comparison.delta, None, matrix.mark(comparison), tone_of(comparison), source)
 
 
 def deltas_table(matrix: Matrix) -> Table:
@@ -127,8 +41,8 @@ def comparisons_table(matrix: Matrix) -> Table:
     """One row a test, with everything needed to check it."""
     rows = []
     for item in matrix.comparisons:
-        ours = _score_cell(matrix, item.variant, item.task)
-        theirs = _score_cell(matrix, item.baseline, item.task)
+        ours = score_cell(matrix, item.variant, item.task)
+        theirs = score_cell(matrix, item.baseline, item.task)
         rows.append(
             (
                 Cell(item.variant.label, item.variant.label),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mtlspec.analyses._figures import Line, curves
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._gates import Progress, gates_of
-from mtlspec.analyses._scores import Evaluation, seed_scores
-from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
-from mtlspec.analyses._variants import Variant, baseline_for, why_no_baseline
+from mtlspec.analyses._gates import gates_of
 from mtlspec.errors import StageError
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.evaluations import read_evaluations, seed_scores
+from mtlspec.results.figures import Line, curves
+from mtlspec.results.findings import Figure
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.variants import Variant, baseline_for, why_no_baseline
 
 MARGIN = 1.0  # points that fewer heads may cost
 
@@ -63,12 +65,12 @@ class Curve:
         return [point for point in self.points if point.change is not None]
 
 
-def points(variants: Sequence[Variant], inputs: Mapping[str, Path], baseline: str, progress: Progress) -> list[Point]:
-    evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for variant in variants for run in variant.runs}
+def points(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> list[Point]:
+    evaluations = read_evaluations(variants, job.inputs)
     found = []
     for done, variant in enumerate(variants):
-        progress(done, len(variants), variant.label)
-        gated = gates_of(variant, inputs)
+        job.progress(done, len(variants), variant.label)
+        gated = gates_of(variant, job)
         for task in variant.tasks if gated is not None else ():
             assert gated is not None
             against = baseline_for(variant, task, baseline, variants)

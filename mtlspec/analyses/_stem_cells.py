@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mtlspec.analyses._gates import Gated
-from mtlspec.analyses._probe_best import SCORED, Floats
-from mtlspec.analyses._probe_hits import ABOUT, Accuracies, read_hits
+from mtlspec.analyses._probes.best import SCORED, Floats
+from mtlspec.analyses._probes.hits import ABOUT, Accuracies, read_hits
 from mtlspec.errors import StageError
+from mtlspec.results.estimates import t_interval
+from mtlspec.results.kept import kept_heads
 
 Mask = npt.NDArray[np.bool_]
 Shown = Literal["shown", "contradicted", "open"]
@@ -44,7 +46,7 @@ def common_heads(gated: Sequence[Gated], least: int, draws: int, seed: int) -> C
     """Heads that at least `least` tasks keep, against tasks that keep as many heads of each layer at random."""
     by_task: dict[str, Mask] = {}
     for one in gated:  # of several values of lambda, the first speaks for its task
-        by_task.setdefault(one.variant.tasks[0], (one.gates > 0).mean(0) > 0.5)
+        by_task.setdefault(one.variant.tasks[0], kept_heads(one.gates).mean(0) > 0.5)
     if len(by_task) < max(2, least):
         have = "1 task has" if len(by_task) == 1 else f"{len(by_task)} tasks have"
         raise StageError(
@@ -188,24 +190,16 @@ def _interval_claim(statement: str, changes: Sequence[Change], alpha: float, lac
     )
     mean = float(per_seed.mean())
     estimate = f"{mean:+.2f} points".replace("-", "−")
-    if len(seeds) < 2:
+    interval = t_interval(per_seed.tolist(), alpha)
+    if interval is None:
         return Claim(statement, estimate, "one seed: no interval", "open")
-    low, high = interval(per_seed, alpha)
+    low, high = interval
     text = f"{100 * (1 - alpha):g} % interval {low:+.2f} to {high:+.2f} over {len(seeds)} seeds".replace("-", "−")
     above, below = low > 0, high < 0
     shown: Shown = (
         "shown" if (above if rising else below) else ("contradicted" if (below if rising else above) else "open")
     )
     return Claim(statement, estimate, text, shown)
-
-
-def interval(values: Floats, alpha: float) -> tuple[float, float]:
-    """Student's interval of the mean."""
-    from scipy.stats import t
-
-    margin = float(t.ppf(1 - alpha / 2, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
-    mean = float(values.mean())
-    return mean - margin, mean + margin
 
 
 def verdict(made: Sequence[Claim]) -> Verdict:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mtlspec.analyses._figures import CYCLE, GRID, drawing
-from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._head_figures import Panel, draw_panels
 from mtlspec.analyses._stem_cells import Change, Claim, Common, Verdict
-from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.figures import CYCLE, GRID, drawing
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
 _TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down"}
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from mtlspec.analyses._agreement import adjusted_r2, chance, jaccard, pairwise, pearson
-from mtlspec.analyses._findings import Figure
 from mtlspec.analyses._gates import Gated
 from mtlspec.analyses._head_figures import Panel, colour_words, draw_panels, run_colours
-from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Cell, Table, score_text
 
 _MEASURES = {
     "gate": "its gate in evaluation",

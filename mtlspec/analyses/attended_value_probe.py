@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.spec.families import LayerKind
 
 if TYPE_CHECKING:
-    from mtlspec.analyses._probe_hits import Tally
-    from mtlspec.analyses._probe_passes import Question
-    from mtlspec.analyses._probe_subjects import Subject
-    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
 class Options(ProbeOptions):
@@ -28,26 +24,15 @@ class Options(ProbeOptions):
         default=None, description="A layer of trees; the phrases right above the tags (height 3) are the spans."
     )
 
+    def measure(self, job: Measurement) -> Measured:
+        """Writes `probe.parquet` and `probe.json`."""
+        from mtlspec.analyses._probes.measure import measure_subjects
+        from mtlspec.analyses._probes.passes import probe_values
 
-def measure(options: Options, job: Measurement) -> Measured:
-    """Writes `probe.parquet` and `probe.json`."""
-    from mtlspec.analyses._probe_measure import measure_subjects
-    from mtlspec.analyses._probe_passes import probe_values
+        return measure_subjects(self, job, partial(probe_values, centroids=self.choosing))
 
-    def probe(subject: Subject, splits: Mapping[str, PreparedSplit], questions: Sequence[Question]) -> Sequence[Tally]:
-        return probe_values(subject, splits, questions, centroids=options.choosing)
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""
+        from mtlspec.analyses._probes.findings import write_findings
 
-    return measure_subjects(options, job, probe)
-
-
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""
-    from mtlspec.analyses._probe_findings import write_findings
-
-    return write_findings(options, "Attended-value probes", models, inputs, out, progress)
+        return write_findings(self, "Attended-value probes", job)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.spec.families import LayerKind
 
 if TYPE_CHECKING:
-    from mtlspec.analyses._probe_hits import Tally
-    from mtlspec.analyses._probe_passes import Question
-    from mtlspec.analyses._probe_subjects import Subject
-    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
 class Options(ProbeOptions):
@@ -32,26 +28,15 @@ class Options(ProbeOptions):
     )
     with_self: bool = Field(default=True, description="May a word attend most to itself? `false` looks past it.")
 
+    def measure(self, job: Measurement) -> Measured:
+        """Writes `probe.parquet` and `probe.json`."""
+        from mtlspec.analyses._probes.measure import measure_subjects
+        from mtlspec.analyses._probes.passes import probe_attention
 
-def measure(options: Options, job: Measurement) -> Measured:
-    """Writes `probe.parquet` and `probe.json`."""
-    from mtlspec.analyses._probe_measure import measure_subjects
-    from mtlspec.analyses._probe_passes import probe_attention
+        return measure_subjects(self, job, partial(probe_attention, with_self=self.with_self))
 
-    def probe(subject: Subject, splits: Mapping[str, PreparedSplit], questions: Sequence[Question]) -> Sequence[Tally]:
-        return probe_attention(subject, splits, questions, with_self=options.with_self)
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""
+        from mtlspec.analyses._probes.findings import write_findings
 
-    return measure_subjects(options, job, probe)
-
-
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""
-    from mtlspec.analyses._probe_findings import write_findings
-
-    return write_findings(options, "Attention probes", models, inputs, out, progress)
+        return write_findings(self, "Attention probes", job)

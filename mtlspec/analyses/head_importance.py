@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured, Measurement
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.demands import Demanding, Gates
+from mtlspec.spec.families import MeasuringOptions, Needed
+
+if TYPE_CHECKING:
+    from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
-class Options(Demanding):
+class Options(Demanding, MeasuringOptions):
     type: Literal["head_importance"]
-    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("prepare", "train")
-    measures: ClassVar[bool] = True
+    needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     methods: Sequence_[Literal["gradient", "token_abs", "ablation", "gate"]] = Field(
         default=("gradient", "ablation", "gate"),
         min_length=1,
@@ -46,35 +47,26 @@ class Options(Demanding):
         """Every other method applies to all models."""
         return "some" if set(self.methods) == {"gate"} else None
 
+    def measure(self, job: Measurement) -> Measured:
+        """Writes `heads.parquet`."""
+        from mtlspec.analyses._importance import measure_importance
 
-def measure(options: Options, job: Measurement) -> Measured:
-    """Writes `heads.parquet`."""
-    from mtlspec.analyses._importance import measure_importance
+        return measure_importance(self, job)
 
-    return measure_importance(options, job)
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `heads.parquet`, `tables/`, `figures/` and `analysis.json`; returns facts for the record."""
+        from mtlspec.analyses import _importance_tables as made
+        from mtlspec.results.findings import Findings
 
-
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `heads.parquet`, `tables/`, `figures/` and `analysis.json`; returns facts for the record."""
-    from mtlspec.analyses import _importance_tables as made
-    from mtlspec.analyses._findings import Findings
-
-    del progress
-    atlas = made.read(models, inputs)
-    made.write_atlas(atlas, out)
-    found = made.stability(atlas, options.stable)
-    findings = Findings(
-        type=options.type,
-        title="Head importance",
-        summary=made.summary(atlas, found, options.stable),
-        tables=(made.stability_table(found, options.stable), made.top_table(atlas)) if found else (),
-        figures=made.draw(atlas, out / "figures"),
-    )
-    findings.write(out)
-    return {"models": len(atlas), "verdicts": made.verdict_counts(found)}
+        atlas = made.read(job)
+        made.write_atlas(atlas, job.out)
+        found = made.stability(atlas, self.stable)
+        findings = Findings(
+            type=self.type,
+            title="Head importance",
+            summary=made.summary(atlas, found, self.stable),
+            tables=(made.stability_table(found, self.stable), made.top_table(atlas)) if found else (),
+            figures=made.draw(atlas, job.out / "figures"),
+        )
+        findings.write(job.out)
+        return {"models": len(atlas), "verdicts": made.verdict_counts(found)}

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from mtlspec.spec.demands import Demanding, Gates
+from mtlspec.spec.families import Needed
+
+if TYPE_CHECKING:
+    from mtlspec.results.jobs import AnalysisJob
 
 
 class Options(Demanding):
     type: Literal["head_utilisation"]
-    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train",)
+    needs: ClassVar[tuple[Needed, ...]] = ("train",)
     needs_gates: ClassVar[Gates | None] = "all"
     utilisation: Literal["gate", "p_open", "expected_z"] = Field(
         default="gate",
@@ -28,33 +31,26 @@ class Options(Demanding):
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
 
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+        from mtlspec.analyses import _utilisation as made
+        from mtlspec.analyses._gates import read_gates
+        from mtlspec.results.findings import Findings
+        from mtlspec.results.variants import variants
 
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
-    from mtlspec.analyses import _utilisation as made
-    from mtlspec.analyses._findings import Findings
-    from mtlspec.analyses._gates import read_gates
-    from mtlspec.analyses._variants import variants
-
-    gated = read_gates(variants(models), inputs, options.utilisation, progress)
-    chance = made.Chance(options.draws, options.alpha, options.seed)
-    agreements = [made.agreement(one, chance) for one in gated]
-    findings = Findings(
-        type=options.type,
-        title="Head utilisation",
-        summary=made.summary(gated, agreements, chance),
-        tables=(
-            made.correlation_table(gated, agreements, chance),
-            made.agreement_table(gated, agreements, chance),
-            made.overlap_table(gated),
-        ),
-        figures=made.draw(gated, options.utilisation, out / "figures"),
-    )
-    findings.write(out)
-    return {"models": len(gated), "kept": {one.variant.slug: sum(one.kept) / len(one.kept) for one in gated}}
+        gated = read_gates(variants(job.models), job, self.utilisation)
+        chance = made.Chance(self.draws, self.alpha, self.seed)
+        agreements = [made.agreement(one, chance) for one in gated]
+        findings = Findings(
+            type=self.type,
+            title="Head utilisation",
+            summary=made.summary(gated, agreements, chance),
+            tables=(
+                made.correlation_table(gated, agreements, chance),
+                made.agreement_table(gated, agreements, chance),
+                made.overlap_table(gated),
+            ),
+            figures=made.draw(gated, self.utilisation, job.out / "figures"),
+        )
+        findings.write(job.out)
+        return {"models": len(gated), "kept": {one.variant.slug: sum(one.kept) / len(one.kept) for one in gated}}

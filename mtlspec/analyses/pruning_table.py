@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.families import MeasuringOptions, Needed
+
+if TYPE_CHECKING:
+    from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
-class Options(AnalysisOptions):
+class Options(MeasuringOptions):
     type: Literal["pruning_table"]
-    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("prepare", "train")
-    measures: ClassVar[bool] = True
+    needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     baseline: str = Field(
         default="stl",
         description="The model group, usually without gates, whose single-task models the others are compared with.",
@@ -27,33 +27,24 @@ class Options(AnalysisOptions):
         default=256, description="Test sentences of a timed round; the scores are of all."
     )
 
+    def measure(self, job: Measurement) -> Measured:
+        """Writes `pruning.json`."""
+        from mtlspec.analyses._pruning_cost import measure_pruning
 
-def measure(options: Options, job: Measurement) -> Measured:
-    """Writes `pruning.json`."""
-    from mtlspec.analyses._pruning import measure_pruning
+        return measure_pruning(job, self.rounds, self.sentences)
 
-    return measure_pruning(job, options.rounds, options.sentences)
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/` and `analysis.json`; returns facts for the stage's record."""
+        from mtlspec.analyses import _pruning_tables as made
+        from mtlspec.results.findings import Findings
 
-
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/` and `analysis.json`; returns facts for the stage's record."""
-    from mtlspec.analyses import _pruning_tables as made
-    from mtlspec.analyses._findings import Findings
-
-    del progress
-    rows = made.read(models, inputs)
-    findings = Findings(
-        type=options.type,
-        title="Pruning",
-        summary=made.summary(rows, options.baseline),
-        tables=(made.pruning_table(rows, options.baseline),),
-        figures=made.draw(rows, out / "figures"),
-    )
-    findings.write(out)
-    return {"models": len(rows), "pruned": sum(row.gated for row in rows)}
+        rows = made.read(job)
+        findings = Findings(
+            type=self.type,
+            title="Pruning",
+            summary=made.summary(rows, self.baseline),
+            tables=(made.pruning_table(rows, self.baseline),),
+            figures=made.draw(rows, job.out / "figures"),
+        )
+        findings.write(job.out)
+        return {"models": len(rows), "pruned": sum(row.gated for row in rows)}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from mtlspec.spec.families import AnalysisOptions
+
+if TYPE_CHECKING:
+    from mtlspec.results.jobs import AnalysisJob
 
 
 class Options(AnalysisOptions):
@@ -24,42 +26,37 @@ class Options(AnalysisOptions):
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the randomisation test.")
 
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+        from mtlspec.analyses import _score_tables as tables
+        from mtlspec.results.comparisons import PairedTests, compare
+        from mtlspec.results.evaluations import read_evaluations
+        from mtlspec.results.findings import Findings
+        from mtlspec.results.score_table import Matrix, scores_table
+        from mtlspec.results.variants import variants
 
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
-    from mtlspec.analyses import _score_tables as tables
-    from mtlspec.analyses._comparison import compare
-    from mtlspec.analyses._findings import Findings
-    from mtlspec.analyses._scores import Evaluation
-    from mtlspec.analyses._variants import variants
-
-    found = variants(models)
-    evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for variant in found for run in variant.runs}
-    comparisons = compare(
-        found,
-        evaluations,
-        baseline=options.baseline,
-        rounds=options.rounds,
-        seed=options.seed,
-        progress=progress,
-    )
-    matrix = tables.Matrix(found, evaluations, comparisons, options.baseline, options.alpha, options.rounds)
-    made = [tables.scores_table(matrix)]
-    if comparisons:
-        made += [tables.deltas_table(matrix), tables.comparisons_table(matrix)]
-    findings = Findings(
-        type=options.type,
-        title="Scores",
-        summary=tables.summary(matrix),
-        tables=tuple(made),
-        figures=tables.draw(matrix, out / "figures"),
-    )
-    findings.write(out)
-    significant = sum(matrix.significant(comparison) for comparison in comparisons)
-    return {"models": len(found), "comparisons": len(comparisons), "significant": significant}
+        found = variants(job.models)
+        evaluations = read_evaluations(found, job.inputs)
+        comparisons = compare(
+            found,
+            evaluations,
+            baseline=self.baseline,
+            rounds=self.rounds,
+            seed=self.seed,
+            progress=job.progress,
+        )
+        matrix = Matrix(found, evaluations, comparisons, self.baseline, self.alpha, self.rounds)
+        made = [scores_table(matrix)]
+        if comparisons:
+            made += [tables.deltas_table(matrix), tables.comparisons_table(matrix)]
+        findings = Findings(
+            type=self.type,
+            title="Scores",
+            summary=tables.summary(matrix),
+            tables=tuple(made),
+            figures=tables.draw(matrix, job.out / "figures"),
+            numbers=PairedTests.of(comparisons, self.baseline, self.alpha).stored(),
+        )
+        findings.write(job.out)
+        significant = sum(matrix.significant(comparison) for comparison in comparisons)
+        return {"models": len(found), "comparisons": len(comparisons), "significant": significant}

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.analyses._probe_options import ProbeOptions
+from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.demands import Demanding, Gates, ReadsFrom
+from mtlspec.spec.families import Needed
+
+if TYPE_CHECKING:
+    from mtlspec.results.jobs import AnalysisJob
 
 
 class Options(Demanding):
     """`models` names the groups of single-task models with head gates (`sharing: l0`)."""
 
     type: Literal["stem_cells"]
-    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("train",)
+    needs: ClassVar[tuple[Needed, ...]] = ("train",)
     needs_gates: ClassVar[Gates | None] = "all"
     single_task: ClassVar[bool] = True
     least_tasks: ClassVar[str | None] = "tasks_at_least"
@@ -39,37 +42,30 @@ class Options(Demanding):
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
 
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+        from mtlspec.analyses import _stem_tables as tables
+        from mtlspec.analyses._gates import read_gates
+        from mtlspec.analyses._stem_cells import claims, common_heads, probe_changes, verdict
+        from mtlspec.results.findings import Findings
+        from mtlspec.results.variants import variants
 
-def run(
-    options: Options,
-    models: Sequence[Mapping[str, Any]],
-    inputs: Mapping[str, Path],
-    out: Path,
-    progress: Callable[[int, int, str], None],
-) -> dict[str, Any]:
-    """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
-    from mtlspec.analyses import _stem_tables as tables
-    from mtlspec.analyses._findings import Findings
-    from mtlspec.analyses._gates import read_gates
-    from mtlspec.analyses._stem_cells import claims, common_heads, probe_changes, verdict
-    from mtlspec.analyses._variants import variants
-
-    single = [variant for variant in variants(models) if len(variant.tasks) == 1]
-    gated = read_gates(single, inputs, "gate", progress)
-    common = common_heads(gated, options.tasks_at_least, options.draws, options.seed)
-    changes = [
-        change
-        for name in options.probes
-        for change in probe_changes(inputs[f"analyse-{name}"], common.stem, options.single, options.joint)
-    ]
-    made = claims(common, changes, options.alpha)
-    judged = verdict(made)
-    findings = Findings(
-        type=options.type,
-        title="Stem cells",
-        summary=tables.summary(judged, made, changes),
-        tables=(tables.claims_table(made, options.alpha), tables.changes_table(changes), tables.heads_table(common)),
-        figures=tables.draw(common, changes, out / "figures"),
-    )
-    findings.write(out)
-    return {"verdict": judged, "stem_cells": int(common.stem.sum()), "tasks": list(common.tasks)}
+        single = [variant for variant in variants(job.models) if len(variant.tasks) == 1]
+        gated = read_gates(single, job, "gate")
+        common = common_heads(gated, self.tasks_at_least, self.draws, self.seed)
+        changes = [
+            change
+            for name in self.probes
+            for change in probe_changes(job.inputs[f"analyse-{name}"], common.stem, self.single, self.joint)
+        ]
+        made = claims(common, changes, self.alpha)
+        judged = verdict(made)
+        findings = Findings(
+            type=self.type,
+            title="Stem cells",
+            summary=tables.summary(judged, made, changes),
+            tables=(tables.claims_table(made, self.alpha), tables.changes_table(changes), tables.heads_table(common)),
+            figures=tables.draw(common, changes, job.out / "figures"),
+        )
+        findings.write(job.out)
+        return {"verdict": judged, "stem_cells": int(common.stem.sum()), "tasks": list(common.tasks)}

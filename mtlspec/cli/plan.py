@@ -65,10 +65,10 @@ def command(
 
     from mtlspec.cli import console
     from mtlspec.cli.specs import find_spec
+    from mtlspec.execute.alone import run_alone
     from mtlspec.execute.estimate import megabytes, seconds
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.staleness import statuses
-    from mtlspec.execute.turn import run_alone
     from mtlspec.io.project import Project
 
     project = Project.find()

@@ -102,8 +102,8 @@ def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/r
     """Remove a run: its stages, records and artifacts. Its spec stays; git and DVC's cache keep what they have."""
     from mtlspec.cli import console
     from mtlspec.errors import IntegrityError, did_you_mean
+    from mtlspec.execute.alone import run_alone
     from mtlspec.execute.materialise import materialised_runs, remove_run
-    from mtlspec.execute.turn import run_alone
     from mtlspec.io.project import Project
 
     project = Project.find()

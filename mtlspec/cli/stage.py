@@ -18,8 +18,8 @@ def command(
     from pathlib import Path
 
     from mtlspec.errors import StageError
+    from mtlspec.execute.alone import run_alone
     from mtlspec.execute.lifeline import die_with_parent
-    from mtlspec.execute.turn import run_alone
     from mtlspec.io.project import Project
     from mtlspec.plan.dvc import PLAN_STAGE, RESULTS_STAGE
 

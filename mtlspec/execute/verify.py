@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mtlspec.errors import IntegrityError
+from mtlspec.execute.alone import verify_alone
 from mtlspec.execute.scheduler import failure
 from mtlspec.execute.staleness import changed_paths
-from mtlspec.execute.turn import verify_alone
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest

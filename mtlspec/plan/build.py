@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.kinds import Frozen
 from mtlspec.plan.code import Module, code_unit, kinds_in, layer_modules, unit_name
 from mtlspec.plan.dvc import is_outside, results_target
+from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.selection import select_inputs, select_params, select_stage
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.expand import Choice, ModelVariant, expand
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.families import AnalysisOptions, MeasuringOptions
 from mtlspec.spec.load import LoadedSpec
 from mtlspec.spec.models import BatchLimits, ExperimentSpec
 from mtlspec.spec.packs import load_pack
@@ -60,7 +61,7 @@ def _dump(model: Frozen) -> dict[str, Any]:
 class _Model:
     """One model: the row that analyses and the report see of it, and the kinds that its code consists of."""
 
-    row: dict[str, Any]
+    row: ModelRow
     kinds: tuple[Any, ...]
 
 
@@ -167,15 +168,9 @@ def _add_model(
         tasks,
         variant.sharing,
     )
-    row = {
-        "stage": evaluate,
-        "train": train,
-        "group": variant.group,
-        "tasks": list(variant.tasks),
-        "seed": variant.seed,
-        "sweep": sweep,
-        "select": select,
-    }
+    row = ModelRow(
+        variant.group, tuple(variant.tasks), variant.seed, tuple(variant.sweep), train, evaluate, select=select
+    )
     return _Model(row, (tasks, variant.sharing))
 
 
@@ -195,23 +190,24 @@ def _add_analysis(
     models: Sequence[_Model],
     foundation: Mapping[str, str],
 ) -> str:
-    chosen = [model for model in models if not options.models or model.row["group"] in options.models]
+    chosen = [model for model in models if not options.models or model.row.group in options.models]
     inputs = {f"analyse-{read}": f"analyse-{read}" for read in options.reads()}
     rows = [model.row for model in chosen]
     kinds: list[Any] = [options]
-    if options.measures:
+    if isinstance(options, MeasuringOptions):
         if options.measures_encoder:
             inputs["measure-encoder"] = _measure(builder, spec, name, options, None, foundation)
-        rows = [{**model.row, "measure": _measure(builder, spec, name, options, model, foundation)} for model in chosen]
-        inputs.update({row["measure"]: row["measure"] for row in rows})
+        measured = [_measure(builder, spec, name, options, model, foundation) for model in chosen]
+        rows = [replace(row, measure=stage) for row, stage in zip(rows, measured, strict=True)]
+        inputs.update({stage: stage for stage in measured})
     else:
         inputs.update(_needed(foundation, options))
         if "train" in options.needs:
-            inputs.update({row["train"]: row["train"] for row in rows})
+            inputs.update({row.train: row.train for row in rows})
             kinds += [kind for model in chosen for kind in model.kinds]
     if "evaluate" in options.needs:
-        inputs.update({row["stage"]: row["stage"] for row in rows})
-    params = {"name": name, "options": _dump(options), "models": rows}
+        inputs.update({row.evaluate: row.evaluate for row in rows})
+    params = {"name": name, "options": _dump(options), "models": [row.stored() for row in rows]}
     return builder.add("analyse", f"analyse-{name}", params, inputs, *kinds)
 
 
@@ -219,43 +215,40 @@ def _measure(
     builder: _Builder,
     spec: ExperimentSpec,
     name: str,
-    options: AnalysisOptions,
+    options: MeasuringOptions,
     model: _Model | None,
     foundation: Mapping[str, str],
 ) -> str:
-    """One model under the eyes of one analysis; None stands for the pre-trained encoder."""
-    inputs: dict[str, str] = dict(foundation) if model is None else _needed(foundation, options)
-    row: dict[str, Any] = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
-    kinds: tuple[Any, ...] = ()
-    label = "encoder"
-    if model is not None:
-        row, kinds, label = model.row, model.kinds, model.row["train"].removeprefix("train-")
-        stages = {"train": row["train"], "evaluate": row["stage"]}
-        inputs.update({role: stage for role, stage in stages.items() if role in options.needs})
-    params = {"name": name, "options": _dump(options), "model": row, "run": _dump(spec.run)}
-    return builder.add("measure", f"measure-{name}-{label}", params, inputs, options, *kinds)
+    """The measurement of one model for one analysis; None stands for the pre-trained encoder."""
+    params = {"name": name, "options": _dump(options), "model": None, "run": _dump(spec.run)}
+    if model is None:
+        return builder.add("measure", f"measure-{name}-encoder", params, foundation, options)
+    stages = {"train": model.row.train, "evaluate": model.row.evaluate}
+    inputs = _needed(foundation, options) | {role: stage for role, stage in stages.items() if role in options.needs}
+    params["model"] = model.row.stored()
+    return builder.add("measure", f"measure-{name}-{model.row.name}", params, inputs, options, *model.kinds)
 
 
 def _add_report(
     builder: _Builder,
     loaded: LoadedSpec,
-    models: list[dict[str, Any]],
-    analyses: dict[str, str],
-    prepared: dict[str, str],
+    models: Sequence[ModelRow],
+    analyses: Mapping[str, str],
+    prepared: Mapping[str, str],
 ) -> None:
     inputs = dict(prepared)
     for row in models:
-        inputs[row["train"]] = row["train"]
-        inputs[row["stage"]] = row["stage"]
+        inputs.update({row.train: row.train, row.evaluate: row.evaluate})
     inputs.update({stage: stage for stage in analyses.values()})
-    # Parameters are stored with sorted keys; readers want the spec's order.
-    params = {**_resolved(loaded), "models": models, "analyses": analyses, "analysis_order": list(analyses)}
-    params["reproduce"] = {
-        "run": shlex.join(["mtlspec", "run", loaded.source, *(f"--set={text}" for text in loaded.overrides)]),
-        "dvc": f"dvc repro {results_target(loaded.spec.name, is_outside(loaded.data.root))}",
+    params: dict[str, Any] = {
+        **_resolved(loaded),
+        "models": [row.stored() for row in models],
+        "analyses": [list(pair) for pair in analyses.items()],  # a list: stored mappings have sorted keys
+        "reproduce": {
+            "run": shlex.join(["mtlspec", "run", loaded.source, *(f"--set={text}" for text in loaded.overrides)]),
+            "dvc": f"dvc repro {results_target(loaded.spec.name, is_outside(loaded.data.root))}",
+        },
     }
     if loaded.spec.compare_to is not None:
-        published = _dump(load_pack(loaded.spec.compare_to))
-        order = {field: list(value) for field, value in published.items() if isinstance(value, dict)}
-        params |= {"published": published, "published_order": order}
+        params["published"] = load_pack(loaded.spec.compare_to).stored()
     builder.add("report", "report", params, inputs)

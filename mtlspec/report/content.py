@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses import _score_tables
-from mtlspec.analyses._findings import Findings
-from mtlspec.analyses._scores import Evaluation
-from mtlspec.analyses._tables import Table
-from mtlspec.analyses._variants import Variant, variants
 from mtlspec.io.digest import digest_value
-from mtlspec.report.published import bring_together, pack_in_order
+from mtlspec.plan.rows import restored_rows
+from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
 from mtlspec.report.statistics import statistics_tables
+from mtlspec.results.evaluations import Evaluations, read_evaluations
+from mtlspec.results.findings import Findings
+from mtlspec.results.score_table import Matrix, scores_table
+from mtlspec.results.tables import Table
+from mtlspec.results.variants import Variant, variants
+from mtlspec.spec.packs import Pack
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
@@ -51,13 +53,13 @@ class Content:
 
 def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -> Content:
     """`figures` is where the report draws its own."""
-    models = variants(params["models"])
-    evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for variant in models for run in variant.runs}
+    models = variants(restored_rows(params["models"]))
+    evaluations = read_evaluations(models, inputs)
     metrics: dict[str, str] = {}
     for variant in models:  # in the order of the spec: JSON objects have lost it
         for task in variant.tasks:
-            metrics.setdefault(task, evaluations[variant.runs[0].stage].main(task))
-    stages = {name: params["analyses"][name] for name in params["analysis_order"]}
+            metrics.setdefault(task, evaluations[variant.runs[0].evaluate].main(task))
+    stages = dict(params["analyses"])
     found = {name: Findings.read(inputs[stage]) for name, stage in stages.items()}
     titles = [findings.title for findings in found.values()]
     sections = [
@@ -67,7 +69,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
     if "published" in params:
-        pack = pack_in_order(params["published"], params["published_order"])
+        pack = Pack.restored(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
     prepared = next(path for role, path in inputs.items() if role.startswith("prepare-"))
@@ -95,7 +97,7 @@ def _analysis_section(name: str, findings: Findings, directory: Path, alone: boo
     return Section(name, title, findings.summary, findings.tables, figures)
 
 
-def _plain_scores(models: tuple[Variant, ...], evaluations: Mapping[str, Evaluation]) -> Section:
+def _plain_scores(models: tuple[Variant, ...], evaluations: Evaluations) -> Section:
     """A spec without a score matrix still gets its scores, without comparisons."""
-    matrix = _score_tables.Matrix(models, evaluations, (), baseline="", alpha=0.05, rounds=0)
-    return Section("scores", "Scores", (), (_score_tables.scores_table(matrix),), ())
+    matrix = Matrix(models, evaluations, (), baseline="", alpha=0.05, rounds=0)
+    return Section("scores", "Scores", (), (scores_table(matrix),), ())

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mtlspec.analyses._figures import Line, curves
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._history import Column, Epoch, read_epochs, read_history
-from mtlspec.analyses._variants import Seeded, Variant
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.figures import Line, curves
+from mtlspec.results.findings import Figure
+from mtlspec.results.history import Column, Epoch, read_epochs, read_history
+from mtlspec.results.variants import Variant
 
 _BINS = 40  # a loss curve of single updates is a cloud; means over a fortieth of the training show the trend
 
@@ -48,7 +49,7 @@ def draw_curves(
     return made
 
 
-def lines_of(task: str, variants: Sequence[Variant]) -> tuple[list[tuple[str, list[Seeded]]], bool]:
+def lines_of(task: str, variants: Sequence[Variant]) -> tuple[list[tuple[str, list[ModelRow]]], bool]:
     """The lines of one task's figure: a model each, or a group each where models would be more than a reader can tell.
 
     Groups beyond the limit are left to the tables, those with the fewest models first.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mtlspec.analyses._tables import markdown as table_text
-from mtlspec.analyses._tables import markdown_escape as escape
 from mtlspec.report.content import Content
 from mtlspec.report.page import Curves, commands, data_facts, environment_facts, settings, tiles
+from mtlspec.results.tables import markdown as table_text
+from mtlspec.results.tables import markdown_escape as escape
 
 
 def markdown(content: Content, curves: Curves) -> str:

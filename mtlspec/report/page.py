@@ -7,12 +7,12 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._tables import Table
 from mtlspec.io.digest import pretty_json
 from mtlspec.report.content import Content
 from mtlspec.report.svg import inline_svg
 from mtlspec.report.wording import noun
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Table
 
 if TYPE_CHECKING:
     from jinja2 import Template

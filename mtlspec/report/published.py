@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses._findings import Findings
-from mtlspec.analyses._history import read_epochs, read_history
-from mtlspec.analyses._scores import Evaluation, seed_scores
-from mtlspec.analyses._tables import Cell, mean_and_std
-from mtlspec.analyses._variants import Variant
+from mtlspec.results.comparisons import PairedTests
+from mtlspec.results.estimates import mean_and_std, t_interval
+from mtlspec.results.evaluations import Evaluations, seed_scores
+from mtlspec.results.findings import Findings
+from mtlspec.results.kept import recorded_share
+from mtlspec.results.tables import Cell
+from mtlspec.results.variants import Variant
 from mtlspec.spec.packs import Pack
 
 _WAYS = {"hard": "", "l0 dynamic": "_dp", "l0 static": "_sp"}
@@ -37,7 +39,7 @@ class Ours:
     @property
     def source(self) -> str:
         seeds = ", ".join(str(seed) for seed in self.variant.seeds)
-        return f"{' · '.join(run.stage for run in self.variant.runs)} | seeds {seeds}"
+        return f"{' · '.join(run.evaluate for run in self.variant.runs)} | seeds {seeds}"
 
 
 @dataclass(frozen=True)
@@ -66,18 +68,11 @@ class Side:
         return ("stl", *self.pack.pairs, *(role for role in self.pack.scores if role != "stl"))
 
 
-def pack_in_order(published: Mapping[str, Any], order: Mapping[str, Sequence[str]]) -> Pack:
-    """The pack as its file has it; `order` is field -> keys, because stored parameters have sorted keys."""
-    return Pack.model_validate(
-        {**published, **{field: {key: published[field][key] for key in keys} for field, keys in order.items()}}
-    )
-
-
 def bring_together(
     pack: Pack,
     spec: Mapping[str, Any],
     models: Sequence[Variant],
-    evaluations: Mapping[str, Evaluation],
+    evaluations: Evaluations,
     found: Sequence[Findings],
     inputs: Mapping[str, Path],
 ) -> Side:
@@ -87,7 +82,7 @@ def bring_together(
     of its points is more like the published model than the others.
     """
     tasks = tuple(task for task in pack.metrics if task in spec["tasks"])
-    tests, alpha = _tests(found, spec)
+    tests, alpha = _tests(found)
     by_role: dict[str, Variant] = {}
     points = Counter((variant.group, variant.tasks) for variant in models)
     for variant in models:
@@ -128,7 +123,7 @@ def _ours(
     variant: Variant,
     task: str,
     base: Variant | None,
-    evaluations: Mapping[str, Evaluation],
+    evaluations: Evaluations,
     tests: Mapping[tuple[str, str, str], float],
 ) -> Ours:
     scores = dict(zip(variant.seeds, seed_scores(variant, task, evaluations), strict=True))
@@ -141,46 +136,24 @@ def _ours(
     return Ours(mean, std, variant, delta, tests.get((variant.label, task, base.group)), interval)
 
 
-def t_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean; None with fewer than two values."""
-    from scipy.stats import t
-
-    mean, std = mean_and_std(values) if values else (0.0, None)
-    if std is None:
-        return None
-    margin = float(t.ppf(0.975, len(values) - 1)) * std / len(values) ** 0.5
-    return mean - margin, mean + margin
-
-
-def _tests(found: Sequence[Findings], spec: Mapping[str, Any]) -> tuple[dict[tuple[str, str, str], float], float]:
-    """(model's label, task, baseline) -> p after Holm's correction, as score matrices say; and the level of the first.
+def _tests(found: Sequence[Findings]) -> tuple[dict[tuple[str, str, str], float], float]:
+    """(model's label, task, baseline) -> p after Holm's correction, as score matrices found; and the first one's level.
 
     The first matrix that has a comparison speaks for it.
     """
+    matrices = [PairedTests.restored(findings.numbers) for findings in found if findings.type == "score_matrix"]
     tests: dict[tuple[str, str, str], float] = {}
-    for findings in found:
-        for table in findings.tables:
-            if findings.type == "score_matrix" and table.name == "comparisons":
-                place = table.columns.index("p (Holm)")
-                baseline = table.columns[table.columns.index("score") + 1]
-                for row in table.rows:
-                    if isinstance(p := row[place].value, float | int):
-                        tests.setdefault((row[0].text, row[1].text, baseline), float(p))
-    levels = [item["alpha"] for item in spec["analyses"].values() if item["type"] == "score_matrix" and "alpha" in item]
-    return tests, float(levels[0]) if levels else 0.05
+    for matrix in matrices:
+        for test in matrix.tests:
+            if test.p_holm is not None:
+                tests.setdefault((test.model, test.task, matrix.baseline), test.p_holm)
+    return tests, matrices[0].alpha if matrices else 0.05
 
 
 def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> dict[str, float]:
-    """The share of heads that the kept epoch of each run has open, in percent; empty for models without gates."""
-    shares = {}
-    for run in variant.runs:
-        _, columns = read_history(inputs[run.train])
-        if "gates_kept" not in columns:
-            return {}
-        best = max((epoch for epoch in read_epochs(inputs[run.train]) if epoch.best), key=lambda epoch: epoch.number)
-        of_epoch = columns["epoch"] <= best.number
-        shares[run.train] = 100 * float(columns["gates_kept"][of_epoch][-1])
-    return shares
+    """The share of heads that each run keeps, in percent; empty for models without gates."""
+    shares = {run.train: recorded_share(inputs[run.train]) for run in variant.runs}
+    return {train: 100 * share for train, share in shares.items() if share is not None}
 
 
 def our_cell(ours: Ours | None) -> Cell:

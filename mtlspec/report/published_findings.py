@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mtlspec.analyses._tables import signed
-from mtlspec.report.published import Ours, Side, t_interval
+from mtlspec.report.published import Ours, Side
 from mtlspec.report.wording import of_all
+from mtlspec.results.estimates import t_interval
+from mtlspec.results.tables import signed
 
 Verdict = Literal["holds", "does not hold", "undecided", "not in this run"]
 MARGIN = 1.0  # points: a loss up to this still keeps a score

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mtlspec.analyses._figures import CYCLE, GRID, INK, drawing
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._tables import Cell, Table, Tone, mean_and_std, score_text, signed
 from mtlspec.report.published import Side, our_cell
 from mtlspec.report.published_findings import MARGIN, Finding, published_findings
 from mtlspec.report.section import Section
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.figures import CYCLE, GRID, INK, drawing
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens
 _TONES: dict[str, Tone] = {"holds": "up", "does not hold": "down"}

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mtlspec.analyses._history import read_epochs
-from mtlspec.analyses._scores import Evaluation
-from mtlspec.analyses._tables import Cell, Table, mean_and_std, score_text
-from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.evaluations import Evaluations
+from mtlspec.results.history import read_epochs
+from mtlspec.results.tables import Cell, Table, score_text
+from mtlspec.results.variants import Variant
 
-Evaluations = Mapping[str, Evaluation]
 Inputs = Mapping[str, Path]
 
 
-def _outcome(run: Seeded, variant: Variant, evaluations: Evaluations, inputs: Inputs) -> tuple[int, int, float, float]:
+def _outcome(
+    run: ModelRow, variant: Variant, evaluations: Evaluations, inputs: Inputs
+) -> tuple[int, int, float, float]:
     """Epochs, best epoch, dev mean and test mean of one trained model."""
     epochs = read_epochs(inputs[run.train])
     best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
-    test, _ = mean_and_std([evaluations[run.stage].score(task) for task in variant.tasks])
+    test, _ = mean_and_std([evaluations[run.evaluate].score(task) for task in variant.tasks])
     return len(epochs), best.number, best.mean, test
 
 
@@ -50,12 +53,12 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
             epochs, best, dev, test = _outcome(run, variant, evaluations, inputs)
             rows.append(
                 (
-                    Cell(run.train.removeprefix("train-"), run.train, source=f"{run.train} · {run.stage}"),
+                    Cell(run.train.removeprefix("train-"), run.train, source=f"{run.train} · {run.evaluate}"),
                     Cell(str(run.seed), run.seed),
                     Cell(str(epochs), epochs),
                     Cell(str(best), best),
                     Cell(score_text(dev, None), dev, source=run.train),
-                    Cell(score_text(test, None), test, source=run.stage),
+                    Cell(score_text(test, None), test, source=run.evaluate),
                 )
             )
         sections.append((variant.label, tuple(rows)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._tables import Table
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Table
 
 
 @dataclass(frozen=True)

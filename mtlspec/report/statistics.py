@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtlspec.analyses._tables import Cell, Table
 from mtlspec.data.statistics import statistics_rows
+from mtlspec.results.tables import Cell, Table
 from mtlspec.spec.cards import SPLITS
 
 

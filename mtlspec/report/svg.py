@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mtlspec.analyses._figures import INK
+from mtlspec.results.figures import INK
 
 
 def inline_svg(path: Path, title: str, prefix: str) -> str:
-    """The `<svg>` element of a figure that `mtlspec.analyses._figures` drew.
+    """The `<svg>` element of a figure that `mtlspec.results.figures` drew.
 
     Its ink becomes the page's text colour, so that it is readable in light and dark; ids get a
     name in front, because several figures share one page.

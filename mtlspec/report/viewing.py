@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses._tables import Cell, Table, mean_and_std
-from mtlspec.analyses._variants import Variant, variants
 from mtlspec.io.project import RunPlaces
 from mtlspec.io.write import write_text_if_changed
+from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan, Stage
 from mtlspec.report.page import template
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.tables import Cell, Table
+from mtlspec.results.variants import Variant, variants
 
 NAV, BODY = "<!--measured:nav-->", "<!--measured:body-->"
 Timings = Mapping[str, Mapping[str, float]]
@@ -53,7 +55,7 @@ def _is_number(value: Any) -> bool:
 
 def measured_tables(plan: Plan, timings: Timings) -> list[Table]:
     """Time by kind of stage; then, for each kind of stage that models have, its figures by configuration."""
-    models = variants(plan.stage("report").params["models"])
+    models = variants(restored_rows(plan.stage("report").params["models"]))
     made = [_by_kind(plan.stages, timings)]
     for title, stage_of in _families(plan, models):
         table = _by_model(title, models, stage_of, timings)
@@ -79,11 +81,13 @@ def _families(plan: Plan, models: Sequence[Variant]) -> list[tuple[str, dict[str
     """(title, training -> the stage of that family that belongs to it)."""
     runs = [run for variant in models for run in variant.runs]
     families = [("Training", {run.train: run.train for run in runs})]
-    families.append(("Evaluation", {run.train: run.stage for run in runs}))
+    families.append(("Evaluation", {run.train: run.evaluate for run in runs}))
     for stage in plan.stages:
         if stage.kind == "analyse":
-            rows = [row for row in stage.params["models"] if "measure" in row]
-            families.append((f"Analysis {stage.params['name']}", {row["train"]: row["measure"] for row in rows}))
+            measured = {
+                row.train: row.measure for row in restored_rows(stage.params["models"]) if row.measure is not None
+            }
+            families.append((f"Analysis {stage.params['name']}", measured))
     return families
 
 

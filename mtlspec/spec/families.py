@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from mtlspec.data.readers._blocks import Block
     from mtlspec.data.sentence import Sentence
     from mtlspec.model.task import Task
+    from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 LayerKind = str
 """The name of a file in `mtlspec/data/layers`: tags, dep, con ..."""
+
+Needed = Literal["prepare", "encoder", "train", "evaluate"]
+"""What an analysis may read: stages that all models share, and those of each model."""
 
 TASKS = "mtlspec.model.tasks"
 TAGGERS = "mtlspec.model.taggers"
@@ -125,21 +129,33 @@ class BalanceOptions(Options):
 
 
 class AnalysisOptions(Options):
-    """Reads artifacts of models, writes tables and figures.
+    """Reads artifacts of models, writes tables and figures."""
 
-    An analysis that computes with models measures each of them in a stage of its own, so that measurements run side by
-    side and stay when a model is added; the analysis itself then reads measurements.
-    """
-
-    needs: ClassVar[tuple[Literal["prepare", "encoder", "train", "evaluate"], ...]] = ("evaluate",)
-    measures: ClassVar[bool] = False  # True: the kind has a function `measure`; `needs` are then its inputs
-    measures_encoder: ClassVar[bool] = False  # True: the pre-trained encoder is measured too
+    needs: ClassVar[tuple[Needed, ...]] = ("evaluate",)
     layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}  # options that name a layer of the data -> its kind
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
 
     def reads(self) -> tuple[str, ...]:
         """Names of other analyses of the spec whose results are read."""
         return ()
+
+    @abstractmethod
+    def run(self, job: AnalysisJob) -> Mapping[str, Any]:
+        """Writes `tables/`, `figures/` and `analysis.json` below `job.out`; returns facts for the stage's record."""
+
+
+class MeasuringOptions(AnalysisOptions):
+    """An analysis that computes with models, each of them in a stage of its own.
+
+    Measurements run side by side and stay when a model is added. `needs` are what `measure` reads of a model; `run`
+    reads the measurements.
+    """
+
+    measures_encoder: ClassVar[bool] = False  # True: the pre-trained encoder is measured too
+
+    @abstractmethod
+    def measure(self, job: Measurement) -> Measured:
+        """Writes what it measures of one model below `job.out`."""
 
 
 class ReaderOptions(Options):

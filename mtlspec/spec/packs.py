@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_origin
 
 from pydantic import Field, Strict
 
@@ -37,6 +38,18 @@ class Pack(Frozen):
     samples_per_second: dict[str, dict[str, int]] = Field(default_factory=dict)
     utilisation: dict[str, dict[str, float]] = Field(default_factory=dict, description="Agreement of head utilisation.")
     notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
+
+    def stored(self) -> dict[str, Any]:
+        """As a stage's parameters hold it: mappings become lists of pairs, because stored keys are sorted."""
+        dumped = self.model_dump(mode="json")
+        pairs = {name: list(map(list, value.items())) for name, value in dumped.items() if isinstance(value, dict)}
+        return {**dumped, **pairs}
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Pack:
+        """The inverse of `stored`: the pack in the order of its file."""
+        mappings = [name for name, field in cls.model_fields.items() if get_origin(field.annotation) is dict]
+        return cls.model_validate({**stored, **{field: dict(stored[field]) for field in mappings}})
 
 
 @cache

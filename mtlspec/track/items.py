@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses._history import read_epochs, read_history
-from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.project import RunPlaces
+from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.types import Plan
+from mtlspec.results.history import read_epochs, read_history
+from mtlspec.results.variants import Variant
 from mtlspec.track.compare import flatten
 from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
 
@@ -47,11 +48,11 @@ def items(plan: Plan, places: RunPlaces) -> tuple[Item, ...]:
     done = {name: record for name, record in records.items() if record is not None}
     result: list[Item] = []
     for variant in plan_variants(plan):
-        finished = [run for run in variant.runs if run.stage in done and run.train in done]
+        finished = [run for run in variant.runs if run.evaluate in done and run.train in done]
         if finished:
             children = [_seed_item(plan, places, variant, run, done) for run in finished]
-            main = _main_scores(places.artifact(finished[0].stage))
-            result += [_model_item(plan, variant, children, [done[run.stage] for run in finished], main), *children]
+            main = _main_scores(places.artifact(finished[0].evaluate))
+            result += [_model_item(plan, variant, children, [done[run.evaluate] for run in finished], main), *children]
     report = next(stage.name for stage in plan.stages if stage.kind == "report")
     if report in done:
         result.append(_report_item(plan, places, report, done))
@@ -76,9 +77,9 @@ def _dataset(plan: Plan, done: Mapping[str, Mapping[str, Any]]) -> tuple[str, st
 
 
 def _seed_item(
-    plan: Plan, places: RunPlaces, variant: Variant, run: Seeded, done: Mapping[str, Mapping[str, Any]]
+    plan: Plan, places: RunPlaces, variant: Variant, run: ModelRow, done: Mapping[str, Mapping[str, Any]]
 ) -> Item:
-    train, evaluate = done[run.train], done[run.stage]
+    train, evaluate = done[run.train], done[run.evaluate]
     params = {key: _text(value) for key, value in flatten(plan.stage(run.train).params).items()}
     dataset = _dataset(plan, done)
     tags = {
@@ -86,7 +87,7 @@ def _seed_item(
         **_model_tags(variant),
         "mtlspec.seed": str(run.seed),
         "mtlspec.stage_id": plan.stage(run.train).id,
-        "mtlspec.evaluate_id": plan.stage(run.stage).id,
+        "mtlspec.evaluate_id": plan.stage(run.evaluate).id,
         **{f"mtlspec.data.{role}": digest for role, digest in train["inputs"].items()},
     }
     if dataset is not None:
@@ -116,16 +117,16 @@ def _seed_item(
     )
 
 
-def _measurement_folder(stage: str, run: Seeded) -> str:
+def _measurement_folder(stage: str, run: ModelRow) -> str:
     """`measure-heads-stl-pos-s1` of the model `stl-pos-s1` goes to `analyses/heads`."""
     return "analyses/" + stage.removeprefix("measure-").removesuffix(f"-{run.train.removeprefix('train-')}")
 
 
 def _seed_artifacts(
-    places: RunPlaces, run: Seeded, recorded: Mapping[str, str], limit_mb: float
+    places: RunPlaces, run: ModelRow, recorded: Mapping[str, str], limit_mb: float
 ) -> tuple[tuple[tuple[Path, str], ...], dict[str, str]]:
     """Predictions and scores; the whole model if it is small enough, else a pointer with its digest."""
-    evaluation, model = places.artifact(run.stage), places.artifact(run.train)
+    evaluation, model = places.artifact(run.evaluate), places.artifact(run.train)
     files = [(evaluation / "predictions", "predictions"), (evaluation / "scores.json", "")]
     files += [(model / "epochs.json", ""), (model / "history.parquet", "")]
     weights = model / "model.safetensors"
@@ -139,7 +140,9 @@ def _seed_artifacts(
     return tuple(unique), {}
 
 
-def _seed_points(places: RunPlaces, run: Seeded, train: Mapping[str, Any], evaluate: Mapping[str, Any]) -> list[Point]:
+def _seed_points(
+    places: RunPlaces, run: ModelRow, train: Mapping[str, Any], evaluate: Mapping[str, Any]
+) -> list[Point]:
     artifact = places.artifact(run.train)
     points: list[Point] = [(key, float(value), 0) for key, value in evaluate["scores"].items()]
     for epoch in read_epochs(artifact):

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses._tables import mean_and_std
-from mtlspec.analyses._variants import Variant, variants
 from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_file, digest_value
 from mtlspec.io.manifest import MANIFEST, read_manifest
 from mtlspec.io.project import RunPlaces
 from mtlspec.io.write import write_text_if_changed
+from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan, Stage
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.variants import Variant, variants
 
 FORMAT = 1
 
@@ -95,7 +96,7 @@ def report_params(plan: Plan) -> Mapping[str, Any]:
 
 
 def plan_variants(plan: Plan) -> tuple[Variant, ...]:
-    return variants(report_params(plan)["models"])
+    return variants(restored_rows(report_params(plan)["models"]))
 
 
 def aggregate(scores: list[Mapping[str, float]]) -> dict[str, dict[str, Any]]:
@@ -127,15 +128,15 @@ def _artifacts(plan: Plan, stages: Mapping[str, Any], kind: str) -> dict[str, st
 
 
 def _model_entry(variant: Variant, stages: Mapping[str, Any]) -> dict[str, Any]:
-    done = [run for run in variant.runs if run.stage in stages]
+    done = [run for run in variant.runs if run.evaluate in stages]
     return {
         "name": variant.slug,
         "label": variant.label,
         "group": variant.group,
         "tasks": list(variant.tasks),
         "sweep": [list(pair) for pair in variant.sweep],
-        "runs": [{"seed": run.seed, "train": run.train, "evaluate": run.stage} for run in variant.runs],
-        "scores": aggregate([stages[run.stage]["scores"] for run in done]),
+        "runs": [{"seed": run.seed, "train": run.train, "evaluate": run.evaluate} for run in variant.runs],
+        "scores": aggregate([stages[run.evaluate]["scores"] for run in done]),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 
 from mtlspec import kinds
-from mtlspec.analyses._findings import Findings
 from mtlspec.io.digest import digest_tree
-from mtlspec.spec.families import ANALYSES
+from mtlspec.plan.rows import restored_rows
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from tests.finished_run import FinishedRun, make_run
 
 NAMES = kinds.names(ANALYSES)
@@ -24,16 +27,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_analysis_can_be_run(name: str) -> None:
-    assert callable(kinds.load(ANALYSES, name).run)
+def test_an_analysis_has_all_its_methods(name: str) -> None:
+    assert not inspect.isabstract(kinds.options_class(ANALYSES, name))
 
 
 def _run(name: str, finished: FinishedRun, out: Path) -> dict[str, Any]:
     stage = finished.plan.stage("analyse-scores")
     context = finished.context(stage, out)
-    module = kinds.load(ANALYSES, name)
-    facts = module.run(module.Options(type=name), stage.params["models"], context.inputs, out, context.progress)
-    return dict(facts)
+    analysis = kinds.parse(ANALYSES, AnalysisOptions, {"type": name})
+    return dict(analysis.run(AnalysisJob(restored_rows(stage.params["models"]), context.inputs, out)))
 
 
 @pytest.mark.parametrize("name", READS_SCORES_ONLY)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from zc.lockfile import LockFile
 
-from mtlspec.execute.turn import run_alone
+from mtlspec.execute.alone import run_alone
 from mtlspec.io.project import Project
 from tests.e2e.study import Study
 

@@ -18,16 +18,6 @@ from tests import toy
 OPEN, CLOSED = 5.0, -5.0  # parameters of gates that are exactly 1 and exactly 0
 
 
-def row(group: str, tasks: list[str], seed: int, sweep: list[list[Any]] | None = None) -> dict[str, Any]:
-    """A row of an analyse stage's models."""
-    suffix = "".join(f"-{value}" for _, value in sweep or [])
-    name = f"{group}-{'-'.join(tasks)}{suffix}-s{seed}"
-    stages = {role: f"{role}-{name}" for role in ("train", "measure")}
-    return {
-        "stage": f"evaluate-{name}", **stages, "group": group, "tasks": tasks, "seed": seed, "sweep": sweep or [],
-    }  # fmt: skip
-
-
 def write_model(directory: Path, encoder: Path, data: Prepared, tasks: list[str], seed: int, gates: Any = None) -> Path:
     """A model with random decoders; with `gates` (parameters [L, H]) its sharing is `l0`, otherwise `hard`."""
     torch.manual_seed(seed)

@@ -11,21 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from mtlspec.analyses._findings import Findings
 from mtlspec.analyses._importance import SCHEMA, normalised
-from mtlspec.analyses._measured import Measurement
-from mtlspec.analyses._tables import Table
-from mtlspec.analyses.head_importance import Options, measure, run
+from mtlspec.analyses.head_importance import Options
 from mtlspec.data.prepared import Prepared
 from mtlspec.io.digest import digest_tree
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob, Measurement
+from mtlspec.results.tables import Table
 from tests import planted
-from tests.unit.analyses.gated_models import row
+from tests.model_rows import model_row
 
 METHODS = ("gradient", "token_abs", "ablation", "gate")
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +38,7 @@ def _measure(root: Path, out: Path, sharing: dict[str, Any], **options: Any) -> 
     made.model.save(out / "train", tokenizer=root / "encoder")
     chosen = Options(type="head_importance", methods=METHODS, sentences=24, **options)
     inputs = {"train": out / "train", "prepare-toy": root / "prepared"}
-    found = measure(chosen, Measurement(row("x", ["previous", "next"], 1), inputs, out / "measured"))
+    found = chosen.measure(Measurement(model_row("x", ["previous", "next"], 1), inputs, out / "measured"))
     rows = pq.read_table(out / "measured/heads.parquet").to_pylist()
     assert found.facts["heads"] == 8 and set(found.facts["methods"]) == {entry["method"] for entry in rows}
     return made, rows
@@ -85,16 +81,16 @@ def _atlas(root: Path, values: dict[str, dict[str, list[np.ndarray]]]) -> tuple[
     rows, inputs = [], {}
     for group, methods in values.items():
         for seed in range(1, 1 + len(next(iter(methods.values())))):
-            one = row(group, ["pos"], seed)
+            one = model_row(group, ["pos"], seed)
             entries = [
                 {"task": "pos", "method": method, "layer": layer + 1, "head": head + 1, "value": float(value)}
                 for method, maps in methods.items()
                 for (layer, head), value in np.ndenumerate(maps[seed - 1])
             ]
-            (root / one["measure"]).mkdir(parents=True)
-            pq.write_table(pa.Table.from_pylist(entries, SCHEMA), root / one["measure"] / "heads.parquet")
+            (root / one.measure).mkdir(parents=True)
+            pq.write_table(pa.Table.from_pylist(entries, SCHEMA), root / one.measure / "heads.parquet")
             rows.append(one)
-            inputs[one["measure"]] = root / one["measure"]
+            inputs[one.measure] = root / one.measure
     return rows, inputs
 
 
@@ -113,7 +109,7 @@ def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
             "alone": {"gradient": near[:1], "ablation": near[1:2]},
         },
     )
-    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    facts = Options(type="head_importance").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts == {
         "models": 4,
         "verdicts": {"methods disagree": 1, "one seed, methods agree": 1, "seed noise": 1, "stable": 1},
@@ -130,7 +126,7 @@ def test_verdicts_tell_signal_from_noise(tmp_path: Path) -> None:
     assert atlas.num_rows == 10 * 2 * 24
     summary = Findings.read(tmp_path / "out").summary
     assert summary[0].startswith("In 1 of 4 models and tasks seeds and methods agree on which heads matter")
-    run(Options(type="head_importance"), rows, inputs, tmp_path / "again", _silent)
+    Options(type="head_importance").run(AnalysisJob(tuple(rows), inputs, tmp_path / "again"))
     assert digest_tree(tmp_path / "out") == digest_tree(tmp_path / "again")
 
 
@@ -139,7 +135,7 @@ def test_one_seed_is_never_said_to_agree_with_others(tmp_path: Path) -> None:
     first, reverse = rng.random((4, 6)), -rng.random((4, 6))
     maps = {"both": {"gradient": [first], "ablation": [-first]}, "alone": {"gradient": [reverse]}}
     rows, inputs = _atlas(tmp_path / "in", maps)
-    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    facts = Options(type="head_importance").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["verdicts"] == {"one seed": 1, "one seed, methods disagree": 1}
     (first_sentence, second) = Findings.read(tmp_path / "out").summary
     assert first_sentence == (
@@ -152,7 +148,7 @@ def test_one_seed_is_never_said_to_agree_with_others(tmp_path: Path) -> None:
 def test_equal_values_are_said_to_be_equal_and_never_listed_as_important(tmp_path: Path) -> None:
     zeros = [np.zeros((2, 3))] * 2
     rows, inputs = _atlas(tmp_path / "in", {"closed": {"gradient": zeros, "gate": zeros}})
-    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    facts = Options(type="head_importance").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["verdicts"] == {"all equal": 1}
     assert Findings.read(tmp_path / "out").summary == (
         "closed: pos, pos: all heads of a run have the same value, so there is no order that seeds could agree on.",
@@ -166,7 +162,7 @@ def test_methods_are_not_compared_by_a_few_heads_that_are_left(tmp_path: Path) -
     few = np.zeros((4, 6))
     few[0, :2] = 1.0, 2.0
     rows, inputs = _atlas(tmp_path / "in", {"dp": {"gradient": [few, few], "ablation": [few, few]}})
-    facts = run(Options(type="head_importance"), rows, inputs, tmp_path / "out", _silent)
+    facts = Options(type="head_importance").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["verdicts"] == {"seeds agree": 1}
     (line,) = Table.read(tmp_path / "out/tables/stability.json").rows
     assert [cell.text for cell in line[1:]] == ["1.00", "1.00", "–", "seeds agree"]
@@ -179,8 +175,8 @@ def test_models_that_no_method_applies_to_are_named(tmp_path: Path) -> None:
     maps = [np.arange(6.0).reshape(2, 3)] * 2
     rows, inputs = _atlas(tmp_path / "in", {"dp": {"gate": maps}, "stl": {"gate": [np.zeros((0, 0))] * 2}})
     options = Options(type="head_importance", methods=("gate",))
-    assert run(options, rows, inputs, tmp_path / "out", _silent)["verdicts"] == {"seeds agree": 1}
+    assert options.run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))["verdicts"] == {"seeds agree": 1}
     lacking = "Gates are the only method of this analysis, and {} has gates."
     assert Findings.read(tmp_path / "out").summary[1] == lacking.format("none of stl: pos")
-    assert run(options, rows[2:], inputs, tmp_path / "none", _silent) == {"models": 1, "verdicts": {}}
+    assert options.run(AnalysisJob(tuple(rows[2:]), inputs, tmp_path / "none")) == {"models": 1, "verdicts": {}}
     assert Findings.read(tmp_path / "none").summary == (lacking.format("no model"),)

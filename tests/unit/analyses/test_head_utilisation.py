@@ -8,25 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mtlspec.analyses._findings import Findings
 from mtlspec.analyses._gates import Gated
 from mtlspec.analyses._head_figures import run_colours
-from mtlspec.analyses._tables import Table
 from mtlspec.analyses._utilisation import Agreement, Chance, summary
-from mtlspec.analyses._variants import Seeded, Variant
-from mtlspec.analyses.head_utilisation import Options, run
+from mtlspec.analyses.head_utilisation import Options
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
 from mtlspec.io.digest import digest_tree
-from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Table
+from mtlspec.results.variants import Variant
+from tests.model_rows import model_row
+from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 
 FIRST = [[OPEN, OPEN, CLOSED, CLOSED], [OPEN, CLOSED, CLOSED, CLOSED]]
 OTHER = [[CLOSED, CLOSED, OPEN, CLOSED], [CLOSED, CLOSED, 0.0, CLOSED]]
-Made = tuple[list[dict[str, Any]], dict[str, Path]]
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    pass
+Made = tuple[list[ModelRow], dict[str, Path]]
 
 
 @pytest.fixture(scope="module")
@@ -40,18 +39,18 @@ def models(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_prep
             gates: Any = FIRST
             if task == "ner":
                 gates = rng.permuted(np.array(OTHER), axis=1)
-            one = row(group, [task], seed)
+            one = model_row(group, [task], seed)
             rows.append(one)
-            inputs[one["train"]] = write_model(
-                root / one["train"], toy_encoder, data, [task], seed, None if group == "plain" else gates
+            inputs[one.train] = write_model(
+                root / one.train, toy_encoder, data, [task], seed, None if group == "plain" else gates
             )
     return rows, inputs
 
 
-def _run(models: Made, out: Path, chosen: list[dict[str, Any]] | None = None, **options: Any) -> dict[str, Any]:
+def _run(models: Made, out: Path, chosen: list[ModelRow] | None = None, **options: Any) -> dict[str, Any]:
     rows, inputs = models
-    gated = [one for one in rows if one["group"] == "dp"] if chosen is None else chosen
-    return run(Options(type="head_utilisation", draws=100, **options), gated, inputs, out, _silent)
+    gated = [one for one in rows if one.group == "dp"] if chosen is None else chosen
+    return Options(type="head_utilisation", draws=100, **options).run(AnalysisJob(tuple(gated), inputs, out))
 
 
 def test_tables_follow_from_the_gates(models: Made, tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_other_measures_change_utilisation_and_not_what_is_kept(measure: str, mo
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_fewer_seeds_are_fine(seeds: int, models: Made, tmp_path: Path) -> None:
-    chosen = [one for one in models[0] if one["group"] == "dp" and one["seed"] <= seeds]
+    chosen = [one for one in models[0] if one.group == "dp" and one.seed <= seeds]
     _run(models, tmp_path, chosen)
     (pos, _) = Table.read(tmp_path / "tables/agreement.json").rows
     assert pos[2].text == ("–" if seeds == 1 else "1.00")
@@ -98,9 +97,9 @@ def test_fewer_seeds_are_fine(seeds: int, models: Made, tmp_path: Path) -> None:
 
 def test_each_measure_of_agreement_speaks_for_itself() -> None:
     """What is said about one measure must not contradict the stars of the other; undefined ones are counted."""
-    runs = tuple(Seeded(seed, f"evaluate-a-s{seed}", f"train-a-s{seed}") for seed in (1, 2))
+    runs = tuple(model_row("a", ("pos",), seed) for seed in (1, 2))
     gates = np.ones((2, 2, 4))
-    gated = [Gated(Variant(group, ("pos",), (), runs), gates, gates) for group in ("a", "b", "c")]
+    gated = [Gated(Variant(group, ("pos",), (), runs), gates, gates, (4, 4)) for group in ("a", "b", "c")]
     nan = float("nan")
     found = [
         Agreement(0.9, 0.1, 0.01, 0.5, 0.5, 0.5),

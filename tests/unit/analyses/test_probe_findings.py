@@ -8,18 +8,15 @@ from typing import Any
 import pytest
 
 from mtlspec.analyses import attended_value_probe, attention_probe
-from mtlspec.analyses._findings import Findings
-from mtlspec.analyses._measured import Measurement
-from mtlspec.analyses._probe_hits import read_hits
+from mtlspec.analyses._probes.hits import read_hits
 from mtlspec.io.digest import digest_tree
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob, Measurement
 from tests import toy
+from tests.model_rows import model_row
 
-
-def _silent(done: int, total: int, what: str) -> None:
-    del done, total, what
-
-
-Study = tuple[list[dict[str, Any]], dict[str, Path]]
+Study = tuple[list[ModelRow], dict[str, Path]]
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +32,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
             name = f"{group}-{'-'.join(tasks)}-s{seed}"
             toy.run_train(root / name, encoder, prepared, toy.train_params(tasks, seed=seed, epochs=1))
             inputs[f"train-{name}"] = root / name / "out"
-            rows.append(
-                {
-                    "stage": f"evaluate-{name}", "train": f"train-{name}", "group": group, "tasks": tasks,
-                    "seed": seed, "sweep": [], "measure": f"measure-x-{name}",
-                }
-            )  # fmt: skip
+            rows.append(model_row(group, tasks, seed))
     return rows, inputs
 
 
@@ -49,12 +41,13 @@ def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, 
     parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
     shared = {"prepare-toy": inputs["prepare-toy"]}
     measured: dict[str, Path] = {}
-    for row in [{"group": "pretrained", "tasks": [], "seed": 0, "sweep": [], "measure": "measure-encoder"}, *rows]:
-        place = measured[row["measure"]] = root / row["measure"]
+    for row in (None, *rows):
+        name = "measure-encoder" if row is None else str(row.measure)
+        place = measured[name] = root / name
         place.mkdir(parents=True)
-        own = {"train": inputs[row["train"]]} if "train" in row else {"encoder": inputs["encoder"]}
-        module.measure(parsed, Measurement(row, shared | own, place))
-    facts = module.run(parsed, rows, measured, root / "out", _silent)
+        own = {"encoder": inputs["encoder"]} if row is None else {"train": inputs[row.train]}
+        parsed.measure(Measurement(row, shared | own, place))
+    facts = parsed.run(AnalysisJob(tuple(rows), measured, root / "out"))
     return facts, root / "out"
 
 
@@ -107,7 +100,7 @@ def test_labels_without_enough_items_leave_a_sentence(study: Study, tmp_path: Pa
 def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     captions = []
     for number, rows in enumerate((24, 2)):
-        monkeypatch.setattr("mtlspec.analyses._probe_tables.ROWS", rows)
+        monkeypatch.setattr("mtlspec.analyses._probes.tables.ROWS", rows)
         facts, out = _probe(attended_value_probe, study, tmp_path / str(number), pos="pos", min_count=10)
         (caption,) = (figure.caption for figure in Findings.read(out).figures if figure.name == "changes_pos")
         captions.append(caption)

@@ -13,15 +13,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mtlspec.analyses import attended_value_probe, attention_probe
-from mtlspec.analyses._measured import Measurement
-from mtlspec.analyses._probe_best import best_heads
-from mtlspec.analyses._probe_hits import read_hits
+from mtlspec.analyses._probes.best import best_heads
+from mtlspec.analyses._probes.hits import read_hits
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared, PreparedSplit
 from mtlspec.data.sentence import DepTree, Sentence
 from mtlspec.errors import StageError
 from mtlspec.io.digest import digest_tree
 from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.results.jobs import Measurement
 from tests import toy
 
 Hits = dict[tuple[str, int, int], list[bool]]
@@ -149,8 +149,7 @@ def _same(measured: Any, split: str, expected: Hits) -> None:
 def _measure(module: Any, inputs: dict[str, Path], out: Path, **options: Any) -> Any:
     parsed = module.Options(type=module.__name__.rsplit(".", 1)[-1], **options)
     out.mkdir()
-    row = {"group": "pretrained", "tasks": [], "seed": 0, "sweep": []}
-    return module.measure(parsed, Measurement(row, inputs, out))
+    return parsed.measure(Measurement(None, inputs, out))
 
 
 @pytest.mark.parametrize("itself", [True, False])
@@ -188,7 +187,7 @@ def test_the_control_is_another_encoder_of_the_same_shape_at_chance(artifacts, t
 
 
 def test_shuffled_labels_are_the_same_items_with_other_names(artifacts) -> None:
-    from mtlspec.analyses._probe_gold import read_gold
+    from mtlspec.analyses._probes.gold import read_gold
 
     data = Prepared.load(artifacts["prepare-toy"])
     (gold,) = read_gold([data.test], "dep", "dep")
@@ -200,7 +199,7 @@ def test_shuffled_labels_are_the_same_items_with_other_names(artifacts) -> None:
 
 
 def test_items_of_any_rows_are_found_in_their_order(artifacts) -> None:
-    from mtlspec.analyses._probe_gold import read_gold
+    from mtlspec.analyses._probes.gold import read_gold
 
     data = Prepared.load(artifacts["prepare-toy"])
     (gold,) = read_gold([data.test], "srl", "srl")

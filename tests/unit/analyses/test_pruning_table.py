@@ -8,24 +8,22 @@ from typing import Any
 
 import pytest
 
-from mtlspec.analyses._findings import Findings
-from mtlspec.analyses._measured import Measurement
-from mtlspec.analyses._pruning import multiply_adds
-from mtlspec.analyses._tables import Table
-from mtlspec.analyses.pruning_table import Options, measure, run
+from mtlspec.analyses._pruning_cost import multiply_adds
+from mtlspec.analyses.pruning_table import Options
 from mtlspec.data.prepared import Prepared
 from mtlspec.io.digest import digest_tree
 from mtlspec.model.encoder.encoder import Encoder
-from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob, Measurement
+from mtlspec.results.tables import Table
+from tests.model_rows import model_row
+from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 
 HALF = [[OPEN, 0.5, CLOSED, CLOSED], [CLOSED, OPEN, -0.5, CLOSED]]
 EMPTY_LAYER = [[CLOSED] * 4, [OPEN, OPEN, OPEN, 1.0]]
 OPTIONS = Options(type="pruning_table", rounds=2, sentences=8)
-Made = tuple[list[dict[str, Any]], dict[str, Path], dict[str, Any]]
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    pass
+Made = tuple[list[ModelRow], dict[str, Path], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +33,13 @@ def measured(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_pr
     rows, inputs, found = [], {}, {}
     for group, tasks, gates in (("stl", ["pos"], None), ("sp", ["pos"], HALF), ("dp", ["pos", "ner"], EMPTY_LAYER)):
         for seed in (1, 2):
-            one = row(group, tasks, seed)
-            train = write_model(root / one["train"], toy_encoder, data, tasks, seed, gates)
-            out = root / one["measure"]
+            one = model_row(group, tasks, seed)
+            train = write_model(root / one.train, toy_encoder, data, tasks, seed, gates)
+            out = root / one.measure
             out.mkdir()
-            found[one["measure"]] = measure(
-                OPTIONS, Measurement(one, {"train": train, "prepare-toy": toy_prepared}, out)
-            )
+            found[one.measure] = OPTIONS.measure(Measurement(one, {"train": train, "prepare-toy": toy_prepared}, out))
             rows.append(one)
-            inputs[one["measure"]] = out
+            inputs[one.measure] = out
     return rows, inputs, found
 
 
@@ -93,14 +89,14 @@ def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path
     one = rows[2]
     again = tmp_path / "again"
     again.mkdir()
-    train = inputs[one["measure"]].parent / one["train"]
-    measure(OPTIONS, Measurement(one, {"train": train, "prepare-toy": toy_prepared}, again))
-    assert digest_tree(again) == digest_tree(inputs[one["measure"]])
+    train = inputs[one.measure].parent / one.train
+    OPTIONS.measure(Measurement(one, {"train": train, "prepare-toy": toy_prepared}, again))
+    assert digest_tree(again) == digest_tree(inputs[one.measure])
 
 
 def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp_path: Path) -> None:
     rows, inputs, _ = measured
-    facts = run(OPTIONS, rows, inputs, tmp_path, _silent)
+    facts = OPTIONS.run(AnalysisJob(tuple(rows), inputs, tmp_path))
     assert facts == {"models": 3, "pruned": 2}
     table = Table.read(tmp_path / "tables/pruning.json")
     assert [(heading, [line[0].text for line in lines]) for heading, lines in table.sections] == [
@@ -114,7 +110,7 @@ def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp
     findings = Findings.read(tmp_path)
     assert findings.summary[0].startswith("sp keeps 50 % of the heads and scores ")
     assert findings.summary[-1].endswith(" and 0 predictions.")
-    run(OPTIONS, rows, inputs, tmp_path / "again", _silent)
+    OPTIONS.run(AnalysisJob(tuple(rows), inputs, tmp_path / "again"))
     first = {path.relative_to(tmp_path): path.read_bytes() for path in (tmp_path / "figures").iterdir()}
     assert first == {
         path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again/figures").iterdir()
@@ -123,17 +119,17 @@ def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp
 
 def test_without_gates_it_says_so(measured: Made, tmp_path: Path) -> None:
     rows, inputs, _ = measured
-    run(OPTIONS, rows[:2], inputs, tmp_path, _silent)
+    OPTIONS.run(AnalysisJob(tuple(rows[:2]), inputs, tmp_path))
     assert "nothing was pruned" in Findings.read(tmp_path).summary[0]
 
 
 def test_a_missing_or_gated_baseline_is_told(measured: Made, tmp_path: Path) -> None:
     rows, inputs, _ = measured
-    run(OPTIONS, rows[2:], inputs, tmp_path / "none", _silent)
+    OPTIONS.run(AnalysisJob(tuple(rows[2:]), inputs, tmp_path / "none"))
     table, why = Table.read(tmp_path / "none/tables/pruning.json"), "the group stl is not part of this analysis"
     assert all(line[3].text == "–" for line in table.rows)
     assert f"Δ is empty: {why}; name it under `models`." in table.caption and "Δ is the" not in table.caption
     assert f"What pruning costs is not told: {why}; name it under `models`." in Findings.read(tmp_path / "none").summary
-    run(OPTIONS.model_copy(update={"baseline": "sp"}), rows[2:], inputs, tmp_path / "gated", _silent)
+    OPTIONS.model_copy(update={"baseline": "sp"}).run(AnalysisJob(tuple(rows[2:]), inputs, tmp_path / "gated"))
     caption = Table.read(tmp_path / "gated/tables/pruning.json").caption
     assert "single-task model of sp, which has gates itself and is taken with closed heads masked." in caption

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mtlspec.analyses._comparison import compare
-from mtlspec.analyses._scores import Evaluation, score_of_counts
-from mtlspec.analyses._tables import Cell, Table, latex_escape, markdown, mean_and_std, signed
-from mtlspec.analyses._variants import Variant, baseline_for, variants
-from mtlspec.analyses.score_matrix import Options, run
+from mtlspec.analyses.score_matrix import Options
 from mtlspec.errors import StageError
 from mtlspec.metrics.attachment import Attachment
 from mtlspec.metrics.brackets import BracketF1
 from mtlspec.metrics.entities import EntityF1
 from mtlspec.metrics.roles import RoleF1
 from mtlspec.metrics.significance import holm, paired_randomisation
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    del done, total, what
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.comparisons import compare
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.evaluations import Evaluation, score_of_counts
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Cell, Table, latex_escape, markdown, signed
+from mtlspec.results.variants import Variant, baseline_for, variants
+from tests.model_rows import model_row
 
 
 def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
@@ -40,28 +40,20 @@ def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
     np.savez(directory / "counts.npz", pos=counts)
 
 
-def _row(group: str, seed: int, tasks: list[str], sweep: list[list[Any]] | None = None) -> dict[str, Any]:
-    name = f"{group}-{'-'.join(tasks)}-s{seed}"
-    return {
-        "stage": f"evaluate-{name}", "train": f"train-{name}", "group": group, "tasks": tasks, "seed": seed,
-        "sweep": sweep or [],
-    }  # fmt: skip
-
-
 @pytest.fixture
-def two_models(tmp_path: Path) -> tuple[list[dict[str, Any]], dict[str, Path]]:
+def two_models(tmp_path: Path) -> tuple[list[ModelRow], dict[str, Path]]:
     """stl scores 80 and 90 (mean 85, std sqrt(50)); mtl scores 92 and 96 (mean 94, std sqrt(8))."""
-    rows = [_row("stl", 1, ["pos"]), _row("stl", 2, ["pos"]), _row("mtl", 1, ["pos"]), _row("mtl", 2, ["pos"])]
+    rows = [model_row(group, ["pos"], seed) for group in ("stl", "mtl") for seed in (1, 2)]
     correct = [[8] * 10, [9] * 10, [9] * 8 + [10] * 2, [9] * 4 + [10] * 6]
     for row, values in zip(rows, correct, strict=True):
-        _evaluation(tmp_path / row["stage"], values)
-    return rows, {row["stage"]: tmp_path / row["stage"] for row in rows}
+        _evaluation(tmp_path / row.evaluate, values)
+    return rows, {row.evaluate: tmp_path / row.evaluate for row in rows}
 
 
 def test_means_deviations_and_differences_are_those_worked_by_hand(two_models, tmp_path: Path) -> None:
     rows, inputs = two_models
     out = tmp_path / "out"
-    facts = run(Options(type="score_matrix", rounds=200), rows, inputs, out, _silent)
+    facts = Options(type="score_matrix", rounds=200).run(AnalysisJob(tuple(rows), inputs, out))
     assert facts["models"] == 2
     assert facts["comparisons"] == 1
     table = Table.read(out / "tables" / "scores.json")
@@ -83,7 +75,7 @@ def test_p_values_are_those_of_pooled_seeds_and_one_family(two_models) -> None:
     rows, inputs = two_models
     evaluations = {name: Evaluation.read(path) for name, path in inputs.items()}
     found = variants(rows)
-    (comparison,) = compare(found, evaluations, baseline="stl", rounds=300, seed=7, progress=_silent)
+    (comparison,) = compare(found, evaluations, baseline="stl", rounds=300, seed=7, progress=lambda *_: None)
     pooled = [
         sum(evaluations[f"evaluate-{group}-pos-s{seed}"].counts["pos"] for seed in (1, 2)) for group in ("mtl", "stl")
     ]
@@ -94,11 +86,11 @@ def test_p_values_are_those_of_pooled_seeds_and_one_family(two_models) -> None:
 
 def test_holm_is_over_all_comparisons(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    rows = [_row(group, 1, ["pos"]) for group in ("stl", "a", "b", "c")]
+    rows = [model_row(group, ["pos"]) for group in ("stl", "a", "b", "c")]
     for row, shift in zip(rows, (0, 1, 0, 2), strict=True):
-        _evaluation(tmp_path / row["stage"], [int(v) for v in rng.integers(5, 8, 30) + shift])
-    evaluations = {row["stage"]: Evaluation.read(tmp_path / row["stage"]) for row in rows}
-    found = compare(variants(rows), evaluations, baseline="stl", rounds=400, seed=1, progress=_silent)
+        _evaluation(tmp_path / row.evaluate, [int(v) for v in rng.integers(5, 8, 30) + shift])
+    evaluations = {row.evaluate: Evaluation.read(tmp_path / row.evaluate) for row in rows}
+    found = compare(variants(rows), evaluations, baseline="stl", rounds=400, seed=1, progress=lambda *_: None)
     ps = [item.p for item in found]
     assert [item.adjusted for item in found] == pytest.approx([float(value) for value in holm(ps)])
     order = sorted(ps)
@@ -107,7 +99,7 @@ def test_holm_is_over_all_comparisons(tmp_path: Path) -> None:
 
 def test_without_a_baseline_there_are_scores_and_a_sentence(two_models, tmp_path: Path) -> None:
     rows, inputs = two_models
-    facts = run(Options(type="score_matrix", baseline="single"), rows, inputs, tmp_path / "out", _silent)
+    facts = Options(type="score_matrix", baseline="single").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["comparisons"] == 0
     analysis = json.loads((tmp_path / "out" / "analysis.json").read_text())
     assert analysis["tables"] == ["scores"]
@@ -125,7 +117,7 @@ def test_counts_that_do_not_give_the_score_are_refused(two_models) -> None:
 def test_the_same_bytes_every_time(two_models, tmp_path: Path) -> None:
     rows, inputs = two_models
     for name in ("a", "b"):
-        run(Options(type="score_matrix", rounds=200), rows, inputs, tmp_path / name, _silent)
+        Options(type="score_matrix", rounds=200).run(AnalysisJob(tuple(rows), inputs, tmp_path / name))
     first = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
     assert {path.suffix for path in first} == {".json", ".csv", ".tex", ".svg", ".png"}
     for path in first:
@@ -146,7 +138,7 @@ def test_score_of_counts_gives_the_main_score_of_every_metric() -> None:
 
 
 def _variant(group: str, tasks: tuple[str, ...], *sweep: tuple[str, Any]) -> Variant:
-    return variants([_row(group, 1, list(tasks), [list(pair) for pair in sweep])])[0]
+    return variants([model_row(group, tasks, 1, sweep)])[0]
 
 
 def test_a_swept_baseline_is_matched_by_value_and_an_unswept_one_serves_all() -> None:
@@ -160,13 +152,13 @@ def test_a_swept_baseline_is_matched_by_value_and_an_unswept_one_serves_all() ->
 
 def test_a_sweep_over_kinds_with_options_is_compared_and_named_in_short(tmp_path: Path) -> None:
     points: list[Any] = [{"type": "l0", "lambda": 0.1}, "hard", {"type": "l0", "stretch": {"low": -1, "high": [1, 2]}}]
-    rows = [_row("stl", 1, ["pos"])]
+    rows = [model_row("stl", ["pos"])]
     for number, value in enumerate(points):
-        rows.append(_row(f"sw{number}", 1, ["pos"], [["sharing", value]]) | {"group": "sw"})
+        rows.append(model_row("sw", ["pos"], 1, [["sharing", value]], name=f"sw{number}"))
     for number, row in enumerate(rows):
-        _evaluation(tmp_path / row["stage"], [5 + number] * 10)
-    inputs = {row["stage"]: tmp_path / row["stage"] for row in rows}
-    facts = run(Options(type="score_matrix", rounds=200), rows, inputs, tmp_path / "out", _silent)
+        _evaluation(tmp_path / row.evaluate, [5 + number] * 10)
+    inputs = {row.evaluate: tmp_path / row.evaluate for row in rows}
+    facts = Options(type="score_matrix", rounds=200).run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["comparisons"] == 3
     table = Table.read(tmp_path / "out/tables/deltas.json")
     assert [(line[0].text, line[1].value) for line in table.rows] == [

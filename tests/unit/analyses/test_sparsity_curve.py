@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mtlspec.analyses._findings import Findings
 from mtlspec.analyses._sparsity import Curve, Point, summary
-from mtlspec.analyses._tables import Table
-from mtlspec.analyses._variants import Seeded, Variant
-from mtlspec.analyses.sparsity_curve import Options, run
+from mtlspec.analyses.sparsity_curve import Options
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
-from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+from mtlspec.plan.rows import ModelRow
+from mtlspec.results.findings import Findings
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.tables import Table
+from mtlspec.results.variants import Variant
+from tests.model_rows import model_row
+from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 
-Made = tuple[list[dict[str, Any]], dict[str, Path]]
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    pass
+Made = tuple[list[ModelRow], dict[str, Path]]
 
 
 def _evaluation(directory: Path, correct: int) -> Path:
@@ -41,17 +40,17 @@ def swept(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_prepa
     root, data = tmp_path_factory.mktemp("models"), Prepared.load(toy_prepared)
     rows, inputs = [], {}
     for weight, kept, score in ((None, 8, 90), (0.1, 6, 90), (0.2, 4, 89), (0.4, 2, 70)):
-        one = row("stl" if weight is None else "dp", ["pos"], 1, [["sharing.lambda", weight]] if weight else None)
+        one = model_row("stl" if weight is None else "dp", ["pos"], 1, [["sharing.lambda", weight]] if weight else [])
         gates = None if weight is None else np.where(np.arange(8).reshape(2, 4) < kept, OPEN, CLOSED)
-        inputs[one["train"]] = write_model(root / one["train"], toy_encoder, data, ["pos"], 1, gates)
-        inputs[one["stage"]] = _evaluation(root / one["stage"], score)
+        inputs[one.train] = write_model(root / one.train, toy_encoder, data, ["pos"], 1, gates)
+        inputs[one.evaluate] = _evaluation(root / one.evaluate, score)
         rows.append(one)
     return rows, inputs
 
 
 def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
-    assert run(Options(type="sparsity_curve"), rows, inputs, tmp_path, _silent) == {"points": 3}
+    assert Options(type="sparsity_curve").run(AnalysisJob(tuple(rows), inputs, tmp_path)) == {"points": 3}
     lines = Table.read(tmp_path / "tables/sparsity.json").rows
     assert [line[0].text for line in lines] == [f"dp: pos [lambda {weight}]" for weight in (0.1, 0.2, 0.4)]
     assert [[cell.value for cell in line[1:]] for line in lines] == [[75, 90, 0], [50, 89, -1], [25, 70, -20]]
@@ -63,7 +62,7 @@ def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> Non
 
 def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
-    run(Options(type="sparsity_curve"), rows[1:], inputs, tmp_path, _silent)
+    Options(type="sparsity_curve").run(AnalysisJob(tuple(rows[1:]), inputs, tmp_path))
     why = "the group stl is not part of this analysis; name it under `models`"
     findings = Findings.read(tmp_path)
     assert findings.summary == (
@@ -78,7 +77,7 @@ def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: P
 
 def test_equal_shares_are_told_once(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
-    run(Options(type="sparsity_curve"), rows[1:2], inputs, tmp_path, _silent)
+    Options(type="sparsity_curve").run(AnalysisJob(tuple(rows[1:2]), inputs, tmp_path))
     assert Findings.read(tmp_path).summary[0] == "pos: dp: pos [lambda 0.1] keeps 75 % of the heads."
 
 
@@ -86,7 +85,7 @@ def _curve(*pairs: tuple[tuple[float, ...], tuple[float, ...]]) -> Curve:
     """A point for each pair of scores: those of a gated model and those of stl."""
     made = []
     for number, (scores, baseline) in enumerate(pairs):
-        runs = tuple(Seeded(seed, f"evaluate-{number}-s{seed}", f"train-{number}-s{seed}") for seed in (1, 2))
+        runs = tuple(model_row("dp", ("pos",), seed, name=str(number)) for seed in (1, 2))
         variant = Variant(f"dp{number}", ("pos",), (), runs)
         made.append(Point(variant, "pos", (10.0 * number, 10.0 * number), scores, baseline))
     return Curve(made, "stl", [point.variant for point in made])
@@ -115,4 +114,4 @@ def test_nothing_is_claimed_that_seeds_do_not_show(pairs: Any, said: str) -> Non
 def test_models_without_gates_are_refused(swept: Made, tmp_path: Path) -> None:
     rows, inputs = swept
     with pytest.raises(StageError, match="E454"):
-        run(Options(type="sparsity_curve"), rows[:1], inputs, tmp_path, _silent)
+        Options(type="sparsity_curve").run(AnalysisJob(tuple(rows[:1]), inputs, tmp_path))

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mtlspec.analyses._gates import Gated
-from mtlspec.analyses._probe_hits import Tally, write_hits
-from mtlspec.analyses._stem_cells import Claim, claims, common_heads, interval, most_in_common, probe_changes, verdict
+from mtlspec.analyses._probes.hits import Tally, write_hits
+from mtlspec.analyses._stem_cells import Claim, claims, common_heads, most_in_common, probe_changes, verdict
 from mtlspec.analyses._stem_tables import changes_table, summary
-from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
+from mtlspec.results.variants import Variant
+from tests.model_rows import model_row
 
 LAYERS, HEADS = 4, 8
 STEM = [(1, 2), (1, 5), (2, 0), (3, 7)]
@@ -34,8 +35,8 @@ def _gated(task: str, keep: Sequence[tuple[int, int]], seed: int) -> Gated:
     for layer in range(LAYERS):
         gates[:, layer, rng.integers(HEADS)] = 1.0
         gates[0, layer, rng.integers(HEADS)] = 1.0
-    runs = tuple(Seeded(s, f"evaluate-dp-{task}-s{s}", f"train-dp-{task}-s{s}") for s in (1, 2, 3))
-    return Gated(Variant("dp", (task,), (), runs), gates, gates)
+    runs = tuple(model_row("dp", (task,), s) for s in (1, 2, 3))
+    return Gated(Variant("dp", (task,), (), runs), gates, gates, (HEADS,) * LAYERS)
 
 
 def test_planted_stem_cells_are_found_beyond_chance() -> None:
@@ -67,7 +68,7 @@ def test_tasks_that_close_the_same_few_heads_contradict_nothing() -> None:
     for task in TASKS:
         gates = np.zeros((1, LAYERS, HEADS))
         gates[(0, *np.array(kept).T)] = 1.0
-        gated.append(Gated(Variant("dp", (task,), (), (Seeded(1, f"e-{task}", f"t-{task}"),)), gates, gates))
+        gated.append(Gated(Variant("dp", (task,), (), (model_row("dp", (task,)),)), gates, gates, (HEADS,) * LAYERS))
     common = common_heads(gated, least=3, draws=500, seed=1)
     assert common.p_fewer < 0.05
     claim = claims(common, [], 0.05)[0]
@@ -153,11 +154,6 @@ def test_one_open_claim_is_not_enough() -> None:
     assert verdict([shown, shown, shown]) == "supported"
     assert verdict([shown, open_, shown]) == "not enough evidence"
     assert verdict([open_, Claim("c", "", "", "contradicted")]) == "not supported"
-
-
-def test_the_interval_is_student_s() -> None:
-    low, high = interval(np.array([1.0, 2.0, 3.0]), 0.05)
-    assert (low, high) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5), abs=1e-5)
 
 
 def test_a_joint_model_of_other_layers_is_no_comparison(tmp_path: Path) -> None:

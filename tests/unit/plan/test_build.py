@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from mtlspec.plan.build import build_plan
+from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan
 from mtlspec.spec.load import load_spec
+from mtlspec.spec.packs import Pack
 from tests.unit.spec.small_project import SPEC, make_project
 
 
@@ -60,7 +63,27 @@ def test_a_measurement_depends_on_the_code_of_the_model_it_loads(tmp_path: Path)
 def test_the_report_s_stage_knows_the_order_of_a_paper_s_figures(tmp_path: Path) -> None:
     plan = _plan(tmp_path, SPEC + "compare_to: stem_cell/bert\n")
     stored = Plan.model_validate_json(plan.text(), strict=False).stage("report").params
-    assert list(stored["published"]["metrics"]) != ["pos", "ner", "dep", "con", "srl"]  # stored keys are sorted
-    assert stored["published_order"]["metrics"] == ["pos", "ner", "dep", "con", "srl"]
-    assert stored["published_order"]["scores"] == ["stl", "mtl", "stl_sp", "stl_dp", "mtl_dp"]
-    assert stored["published_order"]["pairs"][:2] == ["pos+ner", "pos+dep"]
+    pack = Pack.restored(stored["published"])  # stored mappings have sorted keys
+    assert list(pack.metrics) == ["pos", "ner", "dep", "con", "srl"]
+    assert list(pack.scores) == ["stl", "mtl", "stl_sp", "stl_dp", "mtl_dp"]
+    assert list(pack.pairs)[:2] == ["pos+ner", "pos+dep"]
+
+
+def test_the_report_s_stage_knows_the_order_of_analyses(tmp_path: Path) -> None:
+    text = SPEC + "  zero: {type: score_matrix}\n  also: {type: score_matrix}\n"
+    stored = Plan.model_validate_json(_plan(tmp_path, text).text(), strict=False).stage("report").params
+    assert [name for name, _ in stored["analyses"]][-2:] == ["zero", "also"]
+
+
+def test_rows_of_models_survive_that_they_are_stored(tmp_path: Path) -> None:
+    sweep = "  sw: {tasks: each, sharing: hard, sweep: {sharing: [hard, {type: l0, lambda: 0.1}]}}\nanalyses:"
+    plan = _plan(tmp_path, SPEC.replace("analyses:", sweep))
+    stored = json.loads(plan.text())
+    params = next(stage for stage in stored["stages"] if stage["name"] == "report")["params"]
+    rows = restored_rows(params["models"])
+    assert [row.stored() for row in rows] == params["models"]
+    last = rows[-1]
+    assert (last.group, last.seed, last.measure) == ("sw", 2, None)
+    assert last.train == f"train-{last.name}" and last.slug == last.name.removesuffix("-s2")
+    assert {row.evaluate for row in rows} == {stage.name for stage in plan.stages if stage.kind == "evaluate"}
+    assert len(set(rows)) == len(rows)

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from mtlspec.analyses._scores import Evaluation
-from mtlspec.analyses._tables import Table
-from mtlspec.analyses._variants import Seeded, Variant, variants
 from mtlspec.io.digest import canonical_json
-from mtlspec.report.published import Ours, Side, bring_together, pack_in_order, role_of, t_interval
+from mtlspec.plan.rows import restored_rows
+from mtlspec.report.published import Ours, Side, bring_together, role_of
 from mtlspec.report.published_findings import Finding, published_findings
+from mtlspec.results.evaluations import read_evaluations
+from mtlspec.results.tables import Table
+from mtlspec.results.variants import Variant, variants
 from mtlspec.spec.packs import Pack, load_pack
 from tests.finished_run import FinishedRun, make_run
+from tests.model_rows import model_row
 
 TASKS = ("pos", "ner", "dep", "con", "srl")
-MODEL = Variant("mtl", TASKS, (), (Seeded(1, "evaluate-mtl-all-s1", "train-mtl-all-s1"),))
+MODEL = Variant("mtl", TASKS, (), (model_row("mtl", TASKS),))
 BERT = load_pack("stem_cell/bert")
 
 
@@ -124,10 +126,9 @@ def test_roles_survive_that_stored_parameters_have_sorted_keys() -> None:
     assert _role({"type": "hard"}, ("pos", "dep"), shuffled) == "pos+dep"
     assert set(replace(_side(), pack=shuffled).roles) == {*BERT.scores, *BERT.pairs}
     assert replace(_side(), pack=shuffled).roles[0] == "stl"
-    order = {"metrics": list(BERT.metrics), "pairs": list(BERT.pairs), "scores": list(BERT.scores)}
-    again = pack_in_order(stored, order)
+    again = Pack.restored(json.loads(canonical_json(BERT.stored())))
     assert again == BERT
-    assert [list(again.metrics), list(again.pairs), list(again.scores)] == list(order.values())
+    assert [*again.metrics, *again.pairs, *again.scores] == [*BERT.metrics, *BERT.pairs, *BERT.scores]
 
 
 def test_a_sweep_over_the_kind_of_sharing_leaves_a_model_without_a_role() -> None:
@@ -143,9 +144,9 @@ def test_a_group_with_several_sweep_points_is_not_set_beside_the_paper(
 ) -> None:
     report = beside.plan.stage("report")
     params, inputs = report.params, {role: beside.places.artifact(name) for role, name in report.inputs.items()}
-    stl = next(variant for variant in variants(params["models"]) if variant.tasks == ("pos",))
+    stl = next(variant for variant in variants(restored_rows(params["models"])) if variant.tasks == ("pos",))
     models = [replace(stl, sweep=(("train.epochs", value),)) for value in values]
-    evaluations = {run.stage: Evaluation.read(inputs[run.stage]) for run in stl.runs}
+    evaluations = read_evaluations([stl], inputs)
     side = bring_together(BERT, params["spec"], models, evaluations, [], inputs)
     assert (("stl", "pos") in side.ours) == shown
 
@@ -176,12 +177,6 @@ def test_scores_are_kept_if_intervals_exclude_a_loss_and_not_if_nothing_is_signi
     assert _verdict(side, "Pruning while training").verdict == verdict
     fewer = replace(side, ours={key: ours for key, ours in side.ours.items() if key[1] != "srl"})
     assert _verdict(fewer, "Pruning while training").verdict == ("undecided" if verdict == "holds" else verdict)
-
-
-def test_the_interval_is_that_of_the_t_distribution_and_needs_two_values() -> None:
-    assert t_interval([1.0]) is None
-    assert t_interval([]) is None
-    assert t_interval([1.0, 2.0, 3.0]) == pytest.approx((2 - 4.302653 / 3**0.5, 2 + 4.302653 / 3**0.5))
 
 
 def test_the_chapter_shows_both_sides(beside: FinishedRun) -> None:

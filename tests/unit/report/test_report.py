@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from mtlspec.analyses._tables import Cell, Table
-from mtlspec.analyses._variants import Seeded, Variant
 from mtlspec.io.digest import digest_tree
 from mtlspec.report.content import Content
 from mtlspec.report.curves import lines_of
 from mtlspec.report.page import HERE, settings, template, tiles
 from mtlspec.report.statistics import statistics_tables
+from mtlspec.results.tables import Cell, Table
+from mtlspec.results.variants import Variant
 from mtlspec.stages.report import run as run_report
 from tests.finished_run import FinishedRun, make_run, read
+from tests.model_rows import model_row
 
 HOSTILE = '<script>alert(1)</script> & "quotes" {{ 7 * 7 }} | pipe'
 
@@ -125,7 +126,7 @@ def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
 
 def test_a_spec_without_analyses_still_has_its_scores(finished: FinishedRun, tmp_path: Path) -> None:
     stage = finished.plan.stage("report")
-    without = stage.model_copy(update={"params": {**stage.params, "analyses": {}, "analysis_order": []}})
+    without = stage.model_copy(update={"params": {**stage.params, "analyses": []}})
     run_report(finished.context(without, tmp_path / "out"))
     page = (tmp_path / "out" / "report.html").read_text()
     assert "mtl: pos + ner" in page
@@ -156,7 +157,7 @@ def test_every_stage_behind_a_number_has_its_digest_on_the_page(finished: Finish
 
 def test_curves_of_a_large_study_have_a_line_a_group(page: str) -> None:
     def variant(group: str, *tasks: str) -> Variant:
-        return Variant(group, tasks, (), (Seeded(1, f"evaluate-{group}-{tasks}-s1", f"train-{group}-{tasks}-s1"),))
+        return Variant(group, tasks, (), (model_row(group, tasks),))
 
     partners = ["ner", "dep", "con", "srl", "chunk", "sense", "topic", "mood"]
     few = [variant("stl", "pos"), *(variant("pair", "pos", other) for other in partners[:4])]
@@ -189,7 +190,7 @@ def test_what_ran_names_sweeps_and_no_value_that_they_replace() -> None:
 
 
 def test_one_of_a_kind_is_not_told_in_the_plural() -> None:
-    model = Variant("stl", ("pos",), (), (Seeded(1, "evaluate-stl-pos-s1", "train-stl-pos-s1"),))
+    model = Variant("stl", ("pos",), (), (model_row("stl", ("pos",)),))
     labels = [label for _, label in tiles(_content({}, model))[:4]]
     assert labels == ["model trained", "configuration", "task: pos", "seed"]
 

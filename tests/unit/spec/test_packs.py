@@ -73,7 +73,7 @@ def test_the_report_gets_the_figures_themselves_so_that_a_change_of_them_makes_i
     (tmp_path / "specs/study.yaml").write_text(SPEC + "compare_to: stem_cell/bert\n")
     compared = build_plan(load_spec(tmp_path / "specs/study.yaml", project)).stage("report")
     assert "published" not in plain.params
-    assert compared.params["published"]["scores"]["stl"]["pos"] == [98.32, 0.02]
+    assert dict(compared.params["published"]["scores"])["stl"]["pos"] == [98.32, 0.02]
     assert compared.id != plain.id
 
 

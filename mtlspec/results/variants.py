@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Seeded:
-    """One trained and evaluated model."""
-
-    seed: int
-    stage: str  # its evaluation
-    train: str  # its training
+from mtlspec.plan.rows import ModelRow
 
 
 @dataclass(frozen=True)
@@ -23,7 +16,7 @@ class Variant:
     group: str
     tasks: tuple[str, ...]
     sweep: tuple[tuple[str, Any], ...] = field(hash=False)  # a value may be a mapping; runs tell points apart
-    runs: tuple[Seeded, ...]
+    runs: tuple[ModelRow, ...]
 
     @property
     def label(self) -> str:
@@ -39,7 +32,7 @@ class Variant:
     @property
     def slug(self) -> str:
         """The stages' common name without the seed: `pair-pos-ner`."""
-        return self.runs[0].stage.removeprefix("evaluate-").removesuffix(f"-s{self.runs[0].seed}")
+        return self.runs[0].slug
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -57,21 +50,12 @@ def _short(value: Any) -> str:
     return str(value)
 
 
-def variants(models: Sequence[Mapping[str, Any]]) -> tuple[Variant, ...]:
-    """The rows of a stage's `models` parameter, gathered over seeds, in order of first appearance."""
-    gathered: dict[tuple[str, tuple[str, ...], str], list[Mapping[str, Any]]] = {}
+def variants(models: Sequence[ModelRow]) -> tuple[Variant, ...]:
+    """Models gathered over seeds, in order of first appearance."""
+    gathered: dict[tuple[str, tuple[str, ...], str], list[ModelRow]] = {}
     for row in models:
-        key = (str(row["group"]), tuple(row["tasks"]), repr(row["sweep"]))
-        gathered.setdefault(key, []).append(row)
-    return tuple(
-        Variant(
-            group=group,
-            tasks=tasks,
-            sweep=tuple((str(key), value) for key, value in rows[0]["sweep"]),
-            runs=tuple(Seeded(int(row["seed"]), str(row["stage"]), str(row["train"])) for row in rows),
-        )
-        for (group, tasks, _), rows in gathered.items()
-    )
+        gathered.setdefault((row.group, row.tasks, repr(row.sweep)), []).append(row)
+    return tuple(Variant(group, tasks, rows[0].sweep, tuple(rows)) for (group, tasks, _), rows in gathered.items())
 
 
 def baseline_for(variant: Variant, task: str, baseline: str, among: Sequence[Variant]) -> Variant | None:

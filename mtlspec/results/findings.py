@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mtlspec.analyses._tables import Table
 from mtlspec.io.write import write_json
+from mtlspec.results.tables import Table
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`figures/<name>.svg` and `figures/<name>.png`, drawn by `mtlspec.analyses._figures`."""
+    """`figures/<name>.svg` and `figures/<name>.png`, drawn by `mtlspec.results.figures`."""
 
     name: str
     title: str
@@ -22,13 +23,18 @@ class Figure:
 
 @dataclass(frozen=True)
 class Findings:
-    """`summary` holds one plain sentence for each finding, the most important first."""
+    """`summary` holds one plain sentence for each finding, the most important first.
+
+    Who computes with what an analysis found reads `numbers`, never the cells of a table, which are made to be looked
+    at.
+    """
 
     type: str
     title: str
     summary: tuple[str, ...]
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
+    numbers: Mapping[str, Any] = field(default_factory=dict)  # JSON, in full precision
 
     def write(self, directory: Path) -> None:
         """`analysis.json` and `tables/`; the figures were drawn before."""
@@ -41,6 +47,8 @@ class Findings:
             "tables": [table.name for table in self.tables],
             "figures": [asdict(figure) for figure in self.figures],
         }
+        if self.numbers:
+            content["numbers"] = dict(self.numbers)
         write_json(directory / "analysis.json", content)
 
     @classmethod
@@ -52,4 +60,5 @@ class Findings:
             tuple(raw["summary"]),
             tuple(Table.read(directory / "tables" / f"{name}.json") for name in raw["tables"]),
             tuple(Figure(**figure) for figure in raw["figures"]),
+            raw.get("numbers", {}),
         )

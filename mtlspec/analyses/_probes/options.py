@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.families import MeasuringOptions, Needed
 
 Protocol = Literal["held_out", "released"]
 
 
-class ProbeOptions(AnalysisOptions):
+class ProbeOptions(MeasuringOptions):
     """Every head of every model, asked without training anything."""
 
-    needs: ClassVar[tuple[Any, ...]] = ("prepare", "train")
-    measures: ClassVar[bool] = True
+    needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     measures_encoder: ClassVar[bool] = True
     baseline: str = Field(
         default="stl", description="The model group whose single-task models the others are compared with."

@@ -111,14 +111,6 @@ def markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
-    """Mean, and the sample standard deviation (n - 1) where there are at least two values."""
-    mean = sum(values) / len(values)
-    if len(values) < 2:
-        return mean, None
-    return mean, (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
-
-
 def score_text(mean: float, std: float | None, digits: int = 2) -> str:
     return f"{mean:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
 

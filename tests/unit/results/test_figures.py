@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from mtlspec.analyses._figures import Line, curves
+from mtlspec.results.figures import Line, curves
 
 
 @pytest.mark.parametrize(

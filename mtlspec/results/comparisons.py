@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from mtlspec.analyses._scores import Evaluation, pooled_counts, score_of_counts, seed_scores
-from mtlspec.analyses._tables import mean_and_std
-from mtlspec.analyses._variants import Variant, baseline_for
 from mtlspec.metrics.significance import holm, paired_randomisation
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.evaluations import Evaluations, pooled_counts, score_of_counts, seed_scores
+from mtlspec.results.jobs import Progress
+from mtlspec.results.variants import Variant, baseline_for
 
 
 @dataclass(frozen=True)
@@ -24,14 +26,52 @@ class Comparison:
     adjusted: float | None = None
 
 
+@dataclass(frozen=True)
+class PairedTest:
+    """A comparison as `analysis.json` holds it; models are known by their labels."""
+
+    model: str
+    task: str
+    baseline: str
+    delta: float
+    seeds: tuple[int, ...]
+    p: float | None
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
+class PairedTests:
+    """The numbers of a score matrix: its tests, the group they compare with, and their level."""
+
+    baseline: str
+    alpha: float
+    tests: tuple[PairedTest, ...]
+
+    @classmethod
+    def of(cls, comparisons: Iterable[Comparison], baseline: str, alpha: float) -> PairedTests:
+        tests = tuple(
+            PairedTest(one.variant.label, one.task, one.baseline.label, one.delta, one.seeds, one.p, one.adjusted)
+            for one in comparisons
+        )
+        return cls(baseline, alpha, tests)
+
+    def stored(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, raw: Mapping[str, Any]) -> PairedTests:
+        tests = (PairedTest(**{**one, "seeds": tuple(one["seeds"])}) for one in raw["tests"])
+        return cls(raw["baseline"], raw["alpha"], tuple(tests))
+
+
 def compare(
     variants: Sequence[Variant],
-    evaluations: Mapping[str, Evaluation],
+    evaluations: Evaluations,
     *,
     baseline: str,
     rounds: int,
     seed: int,
-    progress: Callable[[int, int, str], None],
+    progress: Progress,
 ) -> tuple[Comparison, ...]:
     """All comparisons with a single-task model of group `baseline`; one family for Holm's correction."""
     pairs = [
@@ -50,14 +90,14 @@ def compare(
 
 
 def _one(
-    variant: Variant, task: str, against: Variant, evaluations: Mapping[str, Evaluation], *, rounds: int, seed: int
+    variant: Variant, task: str, against: Variant, evaluations: Evaluations, *, rounds: int, seed: int
 ) -> Comparison:
     ours, _ = mean_and_std(seed_scores(variant, task, evaluations))
     theirs, _ = mean_and_std(seed_scores(against, task, evaluations))
     shared = tuple(value for value in variant.seeds if value in against.seeds)
     p = None
     if shared:
-        first = evaluations[variant.runs[0].stage]
+        first = evaluations[variant.runs[0].evaluate]
         score = score_of_counts(first.scores[task]["columns"], first.main(task))
         a = pooled_counts(variant, task, shared, evaluations)
         b = pooled_counts(against, task, shared, evaluations)

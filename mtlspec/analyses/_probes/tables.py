@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mtlspec.analyses._figures import Line, curves, heat_map
-from mtlspec.analyses._findings import Figure
-from mtlspec.analyses._probe_best import Best, Floats
-from mtlspec.analyses._probe_options import ProbeOptions
-from mtlspec.analyses._probe_results import Compared, TaskResults
-from mtlspec.analyses._tables import Cell, Table, mean_and_std, signed
+from mtlspec.analyses._probes.best import Best, Floats
+from mtlspec.analyses._probes.options import ProbeOptions
+from mtlspec.analyses._probes.results import Compared, TaskResults
+from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.figures import Line, curves, heat_map
+from mtlspec.results.findings import Figure
+from mtlspec.results.tables import Cell, Table, signed
 
 CURVES, ROWS = 8, 24  # labels in the figure of layers and in the map of changes; the tables have all
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from mtlspec.analyses import attended_value_probe, attention_probe, head_importance, pruning_table
-from mtlspec.analyses._measured import Measurement
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
-from tests.unit.analyses.gated_models import CLOSED, OPEN, row, write_model
+from mtlspec.results.jobs import Measurement
+from tests.model_rows import model_row
+from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 from tests.unit.model.encoder.many import permute_heads
 
 GATES = [[OPEN, OPEN, CLOSED, CLOSED], [CLOSED, OPEN, OPEN, CLOSED]]
@@ -21,7 +22,7 @@ ANALYSES = {pruning_table: {"rounds": 1, "sentences": 2}, head_importance: {"sen
 
 def _measure(module: Any, job: Measurement) -> None:
     kind = module.__name__.rpartition(".")[2]
-    module.measure(module.Options.model_validate({"type": kind, **ANALYSES[module]}), job)
+    module.Options.model_validate({"type": kind, **ANALYSES[module]}).measure(job)
 
 
 @pytest.mark.parametrize("module", ANALYSES)
@@ -31,7 +32,7 @@ def test_a_model_is_measured_only_if_its_heads_answer(
     train = write_model(tmp_path / "train", toy_encoder, Prepared.load(toy_prepared), ["pos"], 1, GATES)
     out = tmp_path / "out"
     out.mkdir()
-    job = Measurement(row("dp", ["pos"], 1), {"train": train, "prepare-toy": toy_prepared}, out)
+    job = Measurement(model_row("dp", ["pos"], 1), {"train": train, "prepare-toy": toy_prepared}, out)
     with monkeypatch.context() as broken:
         permute_heads(broken)
         with pytest.raises(EncoderError, match=r"E355.*heads of this 'bert' encoder do not answer"):
@@ -47,5 +48,5 @@ def test_so_is_the_pretrained_encoder(
 ) -> None:
     permute_heads(monkeypatch)
     with pytest.raises(EncoderError, match="E355"):
-        _measure(module, Measurement({}, {"encoder": toy_encoder, "prepare-toy": toy_prepared}, tmp_path))
+        _measure(module, Measurement(None, {"encoder": toy_encoder, "prepare-toy": toy_prepared}, tmp_path))
     assert not list(tmp_path.iterdir())

@@ -6,22 +6,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.analyses._probe_gold import ProbedTask
-from mtlspec.analyses._probe_hits import Tally, write_hits
-from mtlspec.analyses._probe_options import ProbeOptions
-from mtlspec.analyses._probe_passes import Question, ask
-from mtlspec.analyses._probe_subjects import Subject, subjects
-from mtlspec.data.corpora import Corpora
+from mtlspec.analyses._inputs import prepared_corpora
+from mtlspec.analyses._probes.gold import ProbedTask
+from mtlspec.analyses._probes.hits import Tally, write_hits
+from mtlspec.analyses._probes.options import ProbeOptions
+from mtlspec.analyses._probes.passes import Question, ask
+from mtlspec.analyses._probes.subjects import Subject, subjects
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import StageError
+from mtlspec.results.jobs import Measured, Measurement
 
 Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Sequence[Tally]]
 
 
 def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> Measured:
     """Writes `probe.parquet` and `probe.json`."""
-    data = Corpora.load(job.inputs).named(None)
+    data = prepared_corpora(job).named(None)
     splits = {name: data.split(name) for name in options.splits}
     questions = [
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mtlspec.analyses._variants import Variant
 from mtlspec.errors import StageError
 from mtlspec.metrics.metric import Counts, Scores, percentage, precision_recall_f1
+from mtlspec.results.variants import Variant
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Evaluation:
             )
 
 
+Evaluations = Mapping[str, Evaluation]
+"""name of the evaluate stage -> what it found"""
+
+
 def score_of_counts(columns: Sequence[str], main: str) -> Callable[[npt.ArrayLike], Scores]:
     """From summed counts [..., K] to the main score [...].
 
@@ -69,15 +73,20 @@ def score_of_counts(columns: Sequence[str], main: str) -> Callable[[npt.ArrayLik
     return ratio
 
 
-def seed_scores(variant: Variant, task: str, evaluations: Mapping[str, Evaluation]) -> tuple[float, ...]:
+def read_evaluations(variants: Iterable[Variant], inputs: Mapping[str, Path]) -> dict[str, Evaluation]:
+    """Those of all models; `inputs` are artifacts by the names of their stages."""
+    return {run.evaluate: Evaluation.read(inputs[run.evaluate]) for variant in variants for run in variant.runs}
+
+
+def seed_scores(variant: Variant, task: str, evaluations: Evaluations) -> tuple[float, ...]:
     """The main test score of every seed."""
-    return tuple(evaluations[run.stage].score(task) for run in variant.runs)
+    return tuple(evaluations[run.evaluate].score(task) for run in variant.runs)
 
 
-def pooled_counts(variant: Variant, task: str, seeds: Sequence[int], evaluations: Mapping[str, Evaluation]) -> Counts:
+def pooled_counts(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> Counts:
     """Counts per test sentence, summed over `seeds`: [sentences, counts].
 
     A sentence is exchanged with all its seeds at once, because its results under several seeds are not independent.
     """
-    chosen = [evaluations[run.stage].counts[task] for run in variant.runs if run.seed in seeds]
+    chosen = [evaluations[run.evaluate].counts[task] for run in variant.runs if run.seed in seeds]
     return np.asarray(np.sum(np.stack(chosen), axis=0), np.int64)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._probe_attention import found, most_attended_of_layers, positions
-from mtlspec.analyses._probe_gold import Gold, ProbedTask, read_gold
-from mtlspec.analyses._probe_hits import Labels, Tally
-from mtlspec.analyses._probe_subjects import Subject
-from mtlspec.analyses._probe_values import Centroids, nearest, span_values, word_values
+from mtlspec.analyses._probes.attention import found, most_attended_of_layers, positions
+from mtlspec.analyses._probes.gold import Gold, ProbedTask, read_gold
+from mtlspec.analyses._probes.hits import Labels, Tally
+from mtlspec.analyses._probes.subjects import Subject
+from mtlspec.analyses._probes.values import Centroids, nearest, span_values, word_values
 from mtlspec.data.prepared import PreparedSplit
 
 LABELLINGS: tuple[Labels, ...] = ("gold", "shuffled")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._measured import Measurement
-from mtlspec.analyses._sound import load_sound_model
+from mtlspec.analyses._inputs import load_proven_model
 from mtlspec.data.batching import Batch, collate, sequential
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.loading import build_model
 from mtlspec.model.encoder.proof import require_sound_heads
 from mtlspec.model.multitask import MultiTaskModel
+from mtlspec.results.jobs import Measurement
 from mtlspec.spec.models import BatchLimits
 
 if TYPE_CHECKING:
@@ -72,11 +72,9 @@ class Subject:
 
 def subjects(job: Measurement, seed: int) -> list[Subject]:
     """The model of the job, or, where there is none, the pre-trained encoder and its control."""
-    row = job.model
-    if "train" in job.inputs:
-        model = load_sound_model(job)
-        name = str(row["train"]).removeprefix("train-").removesuffix(f"-s{row['seed']}")
-        return [Subject(name, int(row["seed"]), model.encoder, model)]
+    if job.model is not None:
+        model = load_proven_model(job)
+        return [Subject(job.model.slug, job.model.seed, model.encoder, model)]
     pretrained = Encoder.load(job.inputs["encoder"]).to(job.device)
     require_sound_heads(pretrained)
     control = random_encoder(pretrained, seed).to(job.device)

@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._measured import Measured, Measurement
-from mtlspec.analyses._sound import load_sound_model
+from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
 from mtlspec.data.batching import EXTRA, Batch, collate, sequential
-from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count_corpora, predict_corpora, score
 from mtlspec.model.prune import prune, ungated
+from mtlspec.results.jobs import Measured, Measurement
+from mtlspec.results.kept import kept_by_layer, kept_share
 from mtlspec.spec.models import BatchLimits
 
 LIMITS = BatchLimits()
@@ -28,7 +28,7 @@ FILE = "pruning.json"
 
 def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
     """Masked and pruned scores on test; a model without gates is measured as it is."""
-    corpora, masked = Corpora.load(job.inputs), load_sound_model(job)
+    corpora, masked = prepared_corpora(job), load_proven_model(job)
     data = corpora.of(masked.tasks[0])
     gates = masked.sharing.head_gates("gate")
     job.progress(0, 3, "masked")
@@ -122,9 +122,10 @@ def _pass(model: MultiTaskModel, batches: Sequence[Batch], decode: bool) -> None
 def _shares(encoder: Encoder, gates: Tensor | None) -> dict[str, Any]:
     """The share of heads that is kept, of all and of each layer's."""
     counts = encoder.heads.counts
-    kept = counts if gates is None else (gates > 0).sum(1).tolist()
-    by_layer = [own / max(number, 1) for own, number in zip(kept, counts, strict=True)]
-    return {"share": sum(kept) / sum(counts), "share_by_layer": by_layer}
+    if gates is None:
+        return {"share": 1.0, "share_by_layer": [float(count > 0) for count in counts]}
+    found = gates.double().cpu().numpy()
+    return {"share": kept_share(found, counts), "share_by_layer": kept_by_layer(found, counts)}
 
 
 def _batches(split: PreparedSplit, model: MultiTaskModel, sentences: int) -> list[Batch]:

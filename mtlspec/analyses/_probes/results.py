@@ -6,16 +6,16 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mtlspec.analyses._probe_best import Best, Floats, best_heads, best_of_layers
-from mtlspec.analyses._probe_hits import ABOUT, HITS, read_hits
-from mtlspec.analyses._probe_options import ProbeOptions
-from mtlspec.analyses._variants import Variant, variants
+from mtlspec.analyses._probes.best import Best, Floats, best_heads, best_of_layers
+from mtlspec.analyses._probes.hits import ABOUT, HITS, read_hits
+from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.io.write import write_bytes, write_json
+from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.variants import Variant, variants
 
 PRETRAINED, RANDOM = "pretrained", "random"
 
@@ -59,17 +59,14 @@ class TaskResults:
         return values[list(self.labels)]
 
 
-def gather(
-    options: ProbeOptions, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]
-) -> tuple[TaskResults, ...]:
+def gather(options: ProbeOptions, job: AnalysisJob) -> tuple[TaskResults, ...]:
     """The results of every probed task, in the order of the options."""
-    encoder = read_hits(inputs["measure-encoder"])
-    found = variants(models)
+    encoder = read_hits(job.inputs["measure-encoder"])
+    found = variants(job.models)
     measured: dict[str, dict[int, Mapping[tuple[str, int, str], Any]]] = {}
     layers: dict[str, dict[str, str]] = {}
-    measure_of = {str(row["train"]): str(row["measure"]) for row in models}
     for variant in found:
-        places = {run.seed: inputs[measure_of[run.train]] for run in variant.runs}
+        places = {run.seed: job.measurement(run) for run in variant.runs}
         measured[variant.slug] = {seed: read_hits(place) for seed, place in places.items()}
         first = next(iter(places.values()))
         layers[variant.slug] = json.loads((first / ABOUT).read_bytes())["layers"]
@@ -114,29 +111,23 @@ def _titled(columns: Sequence[Compared], layers: Mapping[str, Mapping[str, str]]
     ]
 
 
-def write_all_hits(
-    options: ProbeOptions, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path], out: Path
-) -> None:
+def write_all_hits(options: ProbeOptions, job: AnalysisJob) -> None:
     """One `probe.parquet` of all measurements; in `probe.json` what was probed, how, and what each model learns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    places = [inputs["measure-encoder"], *(inputs[row["measure"]] for row in models)]
+    places = [job.inputs["measure-encoder"], *map(job.measurement, job.models)]
     buffer = io.BytesIO()
     tables = [pq.read_table(place / HITS) for place in places]
     pq.write_table(pa.concat_tables(tables).unify_dictionaries(), buffer)
-    write_bytes(out / HITS, buffer.getvalue())
+    write_bytes(job.out / HITS, buffer.getvalue())
     learnt = {
         variant.slug: {
             "group": variant.group,
             "seeds": list(variant.seeds),
-            "layers": json.loads((_measurement(variant, models, inputs) / ABOUT).read_bytes())["layers"],
+            "layers": json.loads((job.measurement(variant.runs[0]) / ABOUT).read_bytes())["layers"],
         }
-        for variant in variants(models)
+        for variant in variants(job.models)
     }
     about = {"models": learnt, "probed": options.probed(), "choosing": options.choosing, "least": options.least}
-    write_json(out / ABOUT, about)
-
-
-def _measurement(variant: Variant, models: Sequence[Mapping[str, Any]], inputs: Mapping[str, Path]) -> Path:
-    return next(inputs[row["measure"]] for row in models if row["train"] == variant.runs[0].train)
+    write_json(job.out / ABOUT, about)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mtlspec.analyses._probe_hits import Accuracies
+from mtlspec.analyses._probes.hits import Accuracies
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -1,0 +1,46 @@
+"""The row of a model: what stages that read models (measure, analyse, report) are told of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """One trained and evaluated model; `train`, `evaluate`, `measure` and `select` are names of stages."""
+
+    group: str
+    tasks: tuple[str, ...]
+    seed: int
+    sweep: tuple[tuple[str, Any], ...] = field(hash=False)  # a value may be a mapping; the stages tell points apart
+    train: str
+    evaluate: str
+    measure: str | None = None  # its measurement, in the rows of an analysis that measures
+    select: str | None = None  # what decides which further tasks it learns; None: `tasks` are all of them
+
+    @property
+    def name(self) -> str:
+        """`pair-pos-ner-s1`"""
+        return self.train.removeprefix("train-")
+
+    @property
+    def slug(self) -> str:
+        """The name without the seed."""
+        return self.name.removesuffix(f"-s{self.seed}")
+
+    def stored(self) -> dict[str, Any]:
+        """As a stage's parameters hold it: JSON, lists for tuples."""
+        return {**asdict(self), "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep]}
+
+    @classmethod
+    def restored(cls, raw: Mapping[str, Any]) -> ModelRow:
+        """The inverse of `stored`."""
+        sweep = tuple((str(key), value) for key, value in raw["sweep"])
+        return cls(**{**raw, "tasks": tuple(raw["tasks"]), "sweep": sweep})
+
+
+def restored_rows(stored: Sequence[Mapping[str, Any]]) -> tuple[ModelRow, ...]:
+    """The parameter `models` of a stage."""
+    return tuple(ModelRow.restored(raw) for raw in stored)

@@ -1,0 +1,1 @@
+"""What analyses, report and tracking have in common: models, their evaluations, tables, figures and findings."""
