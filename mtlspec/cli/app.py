@@ -1,6 +1,6 @@
 """The frame around the commands: registration, global options, errors and exit codes.
 
-A command is one file, `mtlspec/cli/<name>.py`, and appears when its file exists. It holds
+A command is one file, `mtlspec/cli/<name>.py`, and `PANELS` (or `HIDDEN`) names it in the order of the help. It holds
 
 - `command(...)`: a typer function. Its docstring is the help text, its first line the summary (rich markup: write `\\[`
   for a bracket). It returns None or an exit code, and raises `MtlspecError` for what a user can mend;

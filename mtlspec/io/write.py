@@ -47,16 +47,6 @@ def write_text_if_changed(path: Path, text: str) -> bool:
     return True
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append one line in a single write, so that a killed process leaves whole lines (or one torn at the very end)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(handle, (line.rstrip("\n") + "\n").encode())
-    finally:
-        os.close(handle)
-
-
 def redirect_output(log: Path) -> None:
     """Send this process's standard output and error to a file, and close its standard input."""
     log.parent.mkdir(parents=True, exist_ok=True)

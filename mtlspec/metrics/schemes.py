@@ -135,24 +135,6 @@ def allowed_transitions(tags: Sequence[str], scheme: Scheme) -> Transitions:
     return Transitions(continues | (may_close[:, None] & opens[None, :]), opens, may_close)
 
 
-def first_violation(tags: Sequence[str], scheme: Scheme) -> tuple[int, str] | None:
-    """Position and reason of the first tag that the scheme forbids, or None; len(tags) stands for the sentence end."""
-    if scheme == "plain" or not tags:
-        return None
-    known = "BIO" if scheme == "bio" else "BIESO"
-    for i, tag in enumerate(tags):
-        part = (OUTSIDE, "") if tag == OUTSIDE else split_tag(tag)
-        if part is None or part[0] not in known:
-            return i, f"'{tag}' is no {scheme} tag"
-    allowed = allowed_transitions(tags, scheme)
-    if not allowed.start[0]:
-        return 0, f"'{tags[0]}' cannot be the first tag"
-    for i in range(1, len(tags)):
-        if not allowed.pairs[i - 1, i]:
-            return i, f"'{tags[i]}' cannot follow '{tags[i - 1]}'"
-    return None if allowed.end[-1] else (len(tags), f"'{tags[-1]}' cannot be the last tag")
-
-
 def _part(tag: str | None) -> tuple[str, str]:
     """Prefix and type; a tag that spells nothing is outside, and so is no tag."""
     return (OUTSIDE, "") if tag is None or tag == OUTSIDE else split_tag(tag) or (OUTSIDE, "")

@@ -1,6 +1,6 @@
 """Cross checks: what each part of a spec says about the others.
 
-They read the raw tree, so that a spec with a wrong key elsewhere still hears of them in the same breath.
+They read the raw tree, so that a spec with a wrong key elsewhere is told of these problems at once, too.
 """
 
 from __future__ import annotations

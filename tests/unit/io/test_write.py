@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mtlspec.io.write import append_line, staged_directory, write_json, write_text, write_text_if_changed
+from mtlspec.io.write import staged_directory, write_json, write_text, write_text_if_changed
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,10 +55,3 @@ def test_a_failed_stage_leaves_the_old_directory_and_no_litter(tmp_path: Path) -
         raise KeyboardInterrupt
     assert [p.name for p in target.iterdir()] == ["a"]
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
-
-
-def test_appended_lines_stay_whole(tmp_path: Path) -> None:
-    path = tmp_path / "log" / "lines.jsonl"
-    for number in range(3):
-        append_line(path, str(number))
-    assert path.read_text() == "0\n1\n2\n"

@@ -13,7 +13,6 @@ from mtlspec.metrics.schemes import (
     allowed_transitions,
     convert,
     detect_scheme,
-    first_violation,
     spans_of,
     tags_of,
 )
@@ -42,7 +41,7 @@ def test_iob1_becomes_iob2_and_iobes():
 def test_conversion_keeps_spans_and_gives_well_formed_tags(tags, to):
     converted = convert(tags, to)
     assert spans_of(converted, to) == spans_of(tags, "iobes")
-    assert first_violation(converted, to) is None
+    assert convert(converted, to) == converted
 
 
 def test_bare_tags_keep_their_form():
@@ -93,22 +92,3 @@ def test_plain_allows_everything():
     assert allowed.pairs.all()
     assert allowed.start.all()
     assert allowed.end.all()
-
-
-@pytest.mark.parametrize(
-    ("tags", "scheme", "violation"),
-    [
-        (["O", "I-X"], "bio", (1, "'I-X' cannot follow 'O'")),
-        (["I-X"], "bio", (0, "'I-X' cannot be the first tag")),
-        (["B-X", "O"], "iobes", (1, "'O' cannot follow 'B-X'")),
-        (["B-X"], "iobes", (1, "'B-X' cannot be the last tag")),
-        (["E-X"], "bio", (0, "'E-X' is no bio tag")),
-        (["O", "NN"], "iobes", (1, "'NN' is no iobes tag")),
-        (["B-X", "I-Y"], "bio", (1, "'I-Y' cannot follow 'B-X'")),
-        (["B-X", "I-X", "O"], "bio", None),
-        ([], "bio", None),
-        (["NN"], "plain", None),
-    ],
-)
-def test_the_first_violation_is_named(tags, scheme, violation):
-    assert first_violation(tags, scheme) == violation
