@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mtlspec.data.streams import pass_stream
 from mtlspec.errors import DataError
-from mtlspec.io.digest import canonical_json
 
 if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
@@ -118,7 +117,7 @@ class BatchCursor:
     def load_state(self, state: dict[str, int]) -> None:
         """Continue exactly where `state()` was taken."""
         self._pass, self._batch = state["pass"], state["batch"]
-        raw = _philox(self._seed, self._name, self._pass).random_raw(len(self._groups) + self.batches_per_pass)
+        raw = pass_stream(self._seed, self._name, self._pass).random_raw(len(self._groups) + self.batches_per_pass)
         rows, batches = raw[: len(self._groups)], raw[len(self._groups) :]
         self._rows: Ints = np.lexsort((rows, self._groups))
         self._order: Ints = np.argsort(batches, kind="stable")
@@ -150,9 +149,3 @@ def _cuts(costs: Ints, sentences: int, tokens: int) -> Ints:
         fitting = int(np.count_nonzero(window * np.arange(1, len(window) + 1) <= tokens))
         cuts.append(cuts[-1] + max(1, fitting))
     return np.array(cuts, dtype=np.int64)
-
-
-def _philox(seed: int, name: str, number: int) -> np.random.Philox:
-    """A stream of its own per (seed, name, pass). Its raw integers are the same in every release of numpy."""
-    digest = hashlib.sha256(canonical_json([seed, name, number]).encode()).digest()
-    return np.random.Philox(key=int.from_bytes(digest[:16], "big"))

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from mtlspec.data.batching import Batch, Specials, collate, sequential
 from mtlspec.data.prepared import PreparedSplit
+from mtlspec.data.streams import seed_stream
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.states import States
 from mtlspec.model.sharing import Sharing
@@ -116,7 +117,7 @@ def sample_rows(sentences: int, limit: int | None, seed: int) -> Tensor | None:
     """At most `limit` different rows of so many, ascending; None where that is all of them."""
     if limit is None or limit >= sentences:
         return None
-    keys = np.random.Philox(key=seed).random_raw(sentences)  # raw integers are the same in every release of numpy
+    keys = seed_stream(seed).random_raw(sentences)
     return torch.from_numpy(np.sort(np.argsort(keys, kind="stable")[:limit]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -19,7 +19,7 @@ from mtlspec.kinds import options_class
 from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer
 from mtlspec.model.encoder.loading import first_line
 from mtlspec.model.encoder.states import States
-from mtlspec.model.sharing import Sharing, SharingKind
+from mtlspec.model.sharing import Sharing
 from mtlspec.model.task import Task, rebuild_task
 from mtlspec.spec.families import SHARING, SharingOptions, TaskOptions
 from mtlspec.spec.models import Take
@@ -88,8 +88,9 @@ def build_model(
 
     `labels` are each task's training labels with their counts.
     """
-    sharing = _build_sharing(sharing_options, encoder, list(tasks))
-    built = [options.build(name, labels[name], sharing.width) for name, options in tasks.items()]
+    sharing = sharing_options.build(encoder, list(tasks))
+    spaces = sharing.label_spaces(labels)
+    built = [options.build(name, spaces[name], sharing.width) for name, options in tasks.items()]
     sharing.attach(built)
     return MultiTaskModel(encoder, sharing, sharing_options, built)
 
@@ -113,9 +114,9 @@ def load_model(train_artifact: Path, device: str = "cpu") -> MultiTaskModel:
 
 def _rebuild(encoder: Encoder, about: Mapping[str, Any]) -> MultiTaskModel:
     """The model that `model.json` describes; its parameters come from a checkpoint."""
-    kind = options_class(SHARING, about["sharing"]["type"])
-    sharing_options = cast(SharingOptions, kind.model_validate(about["sharing"]))
-    sharing = _build_sharing(sharing_options, encoder, [task["name"] for task in about["tasks"]])
+    sharing_options = options_class(SHARING, about["sharing"]["type"]).model_validate(about["sharing"])
+    assert isinstance(sharing_options, SharingOptions)
+    sharing = sharing_options.build(encoder, [task["name"] for task in about["tasks"]])
     tasks = [rebuild_task(task["name"], task, sharing.width) for task in about["tasks"]]
     sharing.attach(tasks)
     return MultiTaskModel(encoder, sharing, sharing_options, tasks)
@@ -126,10 +127,6 @@ def start_from(model: MultiTaskModel, train_artifact: Path, take: Take) -> None:
     parts = ("encoder.",) if take == "encoder" else ("encoder.", "tasks.")
     saved = {name: value for name, value in load_file(train_artifact / WEIGHTS).items() if name.startswith(parts)}
     model.load_weights({**model.weights(), **saved})
-
-
-def _build_sharing(options: SharingOptions, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
-    return cast(SharingKind, options).build(encoder, tasks)
 
 
 def _count(module: nn.Module) -> int:

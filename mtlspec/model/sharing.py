@@ -1,19 +1,18 @@
 """Sharing: how the tasks of a model use one encoder.
 
 `Sharing` itself is hard sharing. A strategy is one file in `mtlspec/sharing` that derives from it and overrides the
-hooks where it differs: it may add modules, change what a task sees of the encoder, add to the loss, and act around
-every update.
+hooks where it differs: it may add modules, change what a task sees of the encoder, say what is minimised, and act
+around every update. This file imports no torch, so that a strategy with all its behaviour fits into one light file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from torch import Tensor, nn
     from torch.optim import Optimizer
 
     from mtlspec.data.batching import Batch
@@ -21,11 +20,19 @@ if TYPE_CHECKING:
     from mtlspec.model.encoder.states import States
     from mtlspec.model.task import Task
 
-Balancing = Callable[[int, Tensor], Tensor]
+Balancing = Callable[[int, "Tensor"], "Tensor"]
 """(task, its loss) -> its weighted loss"""
 
 HeadMeasure = Literal["gate", "p_open", "expected_z"]
 """The gate of evaluation; the probability that a drawn gate is open; the mean of a drawn gate."""
+
+
+class TaskLoss(NamedTuple):
+    """The mean loss [] of one task on its examples of a batch, and their share of all labels in it."""
+
+    task: int
+    loss: Tensor
+    share: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Moment:
 
     update: int  # from 1
     updates: int  # in the whole run, if it does not stop early
-    tasks: tuple[int, ...]  # whose batches make up this update
+    tasks: tuple[int, ...]  # whose examples make up this update; empty before its backward passes
     optimiser: Optimizer
     training_batches: Callable[[int], Iterator[tuple[Batch, Any]]]  # task -> all its training data, with gold
 
@@ -55,14 +62,18 @@ class Sharing:
     """One encoder for all tasks, one decoder each."""
 
     task_free = True  # the encoder's output does not depend on the task, so evaluation encodes once for all
-    relative_penalty = False  # True: the penalty is a share of the trained loss, so that it fits losses of any scale
-    balance_penalty = False  # True: the penalty is added to every task's loss before that is balanced
 
     def __init__(self, encoder: Encoder, tasks: Sequence[str]) -> None:
+        from torch import nn
+
         self.encoder = encoder
         self.names = tuple(tasks)
-        self.module = nn.Module()  # parameters of the strategy's own, saved with the model
+        self.module: nn.Module = nn.Module()  # parameters of the strategy's own, saved with the model
         self.width: int = encoder.width  # of the word vectors that the decoders see
+
+    def label_spaces(self, labels: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
+        """Task -> the labels that its decoder chooses from, with counts; `labels` are those of its training data."""
+        return labels
 
     def attach(self, tasks: Sequence[Task]) -> None:
         """Called once, when the decoders exist: the place to freeze, tie or replace their modules."""
@@ -77,13 +88,12 @@ class Sharing:
         states: States = self.encoder(batch)
         return states
 
-    def loss(self, task: int, loss: Tensor, balance: Balancing) -> Tensor:
-        """The loss that is trained, without `penalty`."""
-        return balance(task, loss)
+    def objective(self, losses: Sequence[TaskLoss], balance: Balancing) -> Tensor:
+        """What one batch minimises []: the balanced losses of its tasks, by their shares.
 
-    def penalty(self) -> Tensor | None:
-        """What is added to the trained loss []: with weight 1 per update, whatever the number of tasks and batches."""
-        return None
+        Called once for each batch, so that what a strategy adds counts once, whatever the number of tasks.
+        """
+        return weighted_mean([balance(part.task, part.loss) for part in losses], [part.share for part in losses])
 
     def head_gates(self, measure: HeadMeasure = "gate") -> Tensor | None:
         """How open the strategy leaves every head, [L, H] from 0 to 1; None if it gates no heads."""
@@ -91,10 +101,18 @@ class Sharing:
         return None
 
     def before_update(self, moment: Moment) -> None:
-        """Called before the forward passes of an update; gradients are empty."""
+        """Called before the first batch of an update is drawn; gradients are empty."""
+
+    def after_backward(self, moment: Moment) -> None:
+        """Called when the gradients of the update are there, in their own scale, and nothing is clipped yet."""
+
+    def step(self, moment: Moment, step: Callable[[], None]) -> None:
+        """The optimiser's step: `step()` takes it. What must not move can be kept before and put back afterwards."""
+        del moment
+        step()
 
     def after_update(self, moment: Moment) -> None:
-        """Called after the optimiser's step."""
+        """Called after the optimiser's step, when gradients are empty again."""
 
     def logs(self) -> dict[str, float]:
         """Figures for the history, the same keys at every update."""
@@ -108,7 +126,13 @@ class Sharing:
         """The inverse of `state`."""
 
 
-class SharingKind(Protocol):
-    """What the options of every strategy can do."""
+def weighted_mean(values: Sequence[Tensor], shares: Sequence[float]) -> Tensor:
+    """Sum of scalars times their shares []; equal shares are a plain mean, and one value stays as it is."""
+    import torch
 
-    def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing: ...
+    if len(values) == 1:
+        return values[0]
+    stacked = torch.stack(list(values))
+    if len(set(shares)) == 1:
+        return stacked.mean()
+    return (stacked * stacked.new_tensor(shares)).sum()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mtlspec.errors import StageError
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
@@ -53,6 +55,12 @@ class Task(ABC):
     @abstractmethod
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None:
         """`predictions` has an entry for every example of the split: None where nothing was predicted."""
+
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """How unsure the decoder is of each example: float32 [B] from 0 to 1, without gradient."""
+        del states, batch
+        kind = self._described["options"]["type"]
+        raise StageError("E470", f"task '{self.name}': the type '{kind}' does not say how unsure it is of an example")
 
     def describe(self) -> dict[str, Any]:
         """JSON from which `rebuild_task` makes this task again: `options` and `labels`."""

@@ -18,8 +18,12 @@ from mtlspec.kinds import Options, Sequence_
 if TYPE_CHECKING:
     from mtlspec.data.readers._blocks import Block
     from mtlspec.data.sentence import Sentence
+    from mtlspec.model.encoder.encoder import Encoder
+    from mtlspec.model.sharing import Sharing
     from mtlspec.model.task import Task
     from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
+    from mtlspec.train.balancing import Balance
+    from mtlspec.train.sampling import Sampler, TaskSizes
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 LayerKind = str
@@ -78,6 +82,10 @@ class SharingOptions(Options):
 
     gates_heads: ClassVar[bool] = False  # True: its models have a gate for every head, which analyses can read
 
+    @abstractmethod
+    def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
+        """The strategy for the tasks of these names; an encoder of the model's own comes with it."""
+
     def problem(self, started: bool) -> str | None:
         """Why a model cannot be shared like this, or None; `started`: it starts from another group's models."""
         del started
@@ -111,7 +119,9 @@ class TaskSetOptions(Options):
 class SamplerOptions(Options):
     """Which task gives the next batch."""
 
-    by_count: ClassVar[bool] = False  # True: it names numbers of examples, so batches are cut to measure
+    @abstractmethod
+    def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
+        """`sizes`: of each task; `sentences`: those of a batch; `epochs` and `seed`: of the run."""
 
     def problem(self, tasks: Sequence[str]) -> str | None:
         """Why this sampler does not fit these tasks, or None."""
@@ -121,6 +131,10 @@ class SamplerOptions(Options):
 
 class BalanceOptions(Options):
     """The weight of a task's loss."""
+
+    @abstractmethod
+    def build(self, tasks: Sequence[str]) -> Balance:
+        """The balancing of the tasks of these names."""
 
     def problem(self, tasks: Sequence[str]) -> str | None:
         """Why this balancing does not fit these tasks, or None."""

@@ -56,6 +56,7 @@ def _result(outcome: Outcome) -> StageResult:
             "best_epoch": best["epoch"],
             "epochs": len(outcome.epochs),
             "updates": outcome.updates,
+            "examples": outcome.examples,
             "parameters": outcome.model.sizes(),
         },
         timings={

@@ -2,54 +2,53 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from mtlspec.data.batching import BatchCursor, sequential
+from mtlspec.data.streams import philox
 from mtlspec.spec.models import BatchLimits
-from mtlspec.train.rng import philox
 
 
 class Feed:
     """Sentences of one task, bucketed by length: whole batches, or any number of sentences at a time.
 
-    `rows` int64 [n] are the task's sentences, `lengths` int64 [n] their sub-tokens.
+    The two are streams of their own. `rows` int64 [n] are the task's sentences, `lengths` int64 [n] their sub-tokens.
     """
 
-    def __init__(
-        self, name: str, rows: Tensor, lengths: Tensor, limits: BatchLimits, seed: int, by_count: bool
-    ) -> None:
-        self._rows, self._lengths, self._limits = rows, lengths, limits
-        self._cursor: BatchCursor | RowCursor = (
-            RowCursor(lengths, limits.sentences, seed, name)
-            if by_count
-            else BatchCursor(lengths, limits.sentences, limits.tokens, seed, name)
-        )
-        self.batches_per_pass = self._cursor.batches_per_pass
+    def __init__(self, name: str, rows: Tensor, lengths: Tensor, limits: BatchLimits, seed: int) -> None:
+        self.rows, self._lengths, self._limits = rows, lengths, limits
+        self._name, self._seed = name, seed
+        self._batches = BatchCursor(lengths, limits.sentences, limits.tokens, seed, name)
+        self.batches_per_pass = self._batches.batches_per_pass
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
-    def next(self, count: int | None) -> Tensor:
+    def next(self, count: int | None = None) -> Tensor:
         """Rows int64 [B] of the next batch, or of the next `count` sentences."""
-        if isinstance(self._cursor, RowCursor):
-            assert count is not None
-            return self._rows[self._cursor.take(count)]
-        return self._rows[self._cursor.next()]
+        return self.rows[self._batches.next() if count is None else self._single.take(count)]
 
     def once(self) -> Iterator[Tensor]:
-        """All sentences once, in batches; the stream does not move."""
-        return (self._rows[part] for part in sequential(self._lengths, self._limits.sentences, self._limits.tokens))
+        """All sentences once, in batches; no stream moves."""
+        return (self.rows[part] for part in sequential(self._lengths, self._limits.sentences, self._limits.tokens))
 
-    def state(self) -> dict[str, int]:
-        return self._cursor.state()
+    def state(self) -> dict[str, dict[str, int]]:
+        used = {"rows": self._single.state()} if "_single" in vars(self) else {}
+        return {"batches": self._batches.state(), **used}
 
-    def load_state(self, saved: dict[str, int]) -> None:
-        self._cursor.load_state(saved)
+    def load_state(self, saved: dict[str, dict[str, int]]) -> None:
+        self._batches.load_state(saved["batches"])
+        if "rows" in saved:
+            self._single.load_state(saved["rows"])
+
+    @cached_property
+    def _single(self) -> RowCursor:
+        return RowCursor(self._lengths, self._limits.sentences, self._seed, self._name)
 
 
 class RowCursor:
@@ -65,7 +64,6 @@ class RowCursor:
         self._lengths = lengths.numpy()
         self._pool = sentences * self.POOL
         self._seed, self._name = seed, name
-        self.batches_per_pass = math.ceil(len(self._lengths) / sentences)
         self.load_state({"pass": 0, "row": 0})
 
     def take(self, count: int) -> Tensor:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
-INTEGERS = ("update", "epoch", "task")
+INTEGERS = ("update", "epoch", "task", "examples")
 FIXED = (*INTEGERS, "loss", "weight", "lr_encoder", "lr_decoder", "grad_norm")
 
 
@@ -28,6 +28,13 @@ class History:
     def add(self, row: Mapping[str, float]) -> None:
         for name, column in self._columns.items():
             column.append(row[name])
+
+    def examples(self, tasks: int) -> list[int]:
+        """How many examples each of so many tasks has read."""
+        read = [0] * tasks
+        for task, examples in zip(self._columns["task"], self._columns["examples"], strict=True):
+            read[int(task)] += int(examples)
+        return read
 
     def tensors(self) -> dict[str, Tensor]:
         """Column -> float64 [rows], for resume points."""

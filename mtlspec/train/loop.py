@@ -1,28 +1,30 @@
-"""The training loop: draw tasks, sum their losses, step; score dev each epoch, keep the best, resume anywhere."""
+"""The training loop: draw a batch, add up its losses, step; score dev each epoch, keep the best, resume anywhere."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch.amp.grad_scaler import GradScaler
 
 from mtlspec.data.corpora import Corpora
 from mtlspec.errors import StageError
+from mtlspec.model.mixed import Reading, encode_parts
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count_corpora, mean_score, predict_corpora, score
-from mtlspec.model.sharing import Moment
+from mtlspec.model.sharing import Moment, TaskLoss
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import precision
 from mtlspec.train.history import History
+from mtlspec.train.optimiser import Optimiser
 from mtlspec.train.schedule import rate_factor
-from mtlspec.train.state import Portion, TrainState
+from mtlspec.train.state import TrainState
 
 Progress = Callable[[int, int, str], None]
 Context = AbstractContextManager[None]
@@ -36,6 +38,7 @@ class Outcome:
     history: History
     epochs: list[dict[str, Any]]
     updates: int
+    examples: dict[str, dict[str, int]]  # task -> how many it has, trains on and read
     sentences: int  # trained on in this process
     words: int
     seconds: float  # spent on them, evaluation and resume points not counted
@@ -48,6 +51,13 @@ class Meter:
     sentences: int = 0
     words: int = 0
     seconds: float = 0.0
+
+    def count(self, readings: Sequence[Reading]) -> None:
+        """Examples that a batch encodes for several tasks at once count once."""
+        for split in {id(reading.split): reading.split for reading in readings}.values():
+            rows = torch.unique(torch.cat([reading.rows for reading in readings if reading.split is split]))
+            self.sentences += len(rows)
+            self.words += int(split.word_counts[rows].sum())
 
 
 def train(
@@ -79,34 +89,38 @@ def train(
         progress(state.update, state.updates, "updates")
     model.load_weights(state.best)
     model.module.eval()
-    return Outcome(model, state.history, state.epochs, state.update, meter.sentences, meter.words, meter.seconds)
+    return Outcome(
+        model=model,
+        history=state.history,
+        epochs=state.epochs,
+        updates=state.update,
+        examples=state.examples(),
+        sentences=meter.sentences,
+        words=meter.words,
+        seconds=meter.seconds,
+    )
 
 
 def take_update(state: TrainState, options: TrainOptions, context: Context, meter: Meter) -> None:
-    """One step of the optimiser over `accumulate` batches; their losses are averaged, as are the parts of one batch."""
+    """One step of the optimiser over `accumulate` batches, whose objectives are averaged."""
     sharing, optimiser, scaler = state.model.sharing, state.optimiser, state.scaler
     update = state.update + 1
-    epoch = (update - 1) // state.updates_per_epoch + 1
     optimiser.set_rates(rate_factor(options, update, state.updates) * state.patience.scale)
-    draws = [state.draw(epoch) for _ in range(options.accumulate)]
-    tasks = tuple(task for portions in draws for portion in portions for task in portion.tasks)
-    moment = Moment(update, state.updates, tasks, optimiser.adam, state.training_batches)
+    moment = Moment(update, state.updates, (), optimiser.adam, state.training_batches)
     sharing.before_update(moment)
     rows: list[dict[str, float]] = []
-    for portions in draws:
-        sentences = sum(len(portion.rows) for portion in portions)
-        for portion in portions:
-            share = len(portion.rows) / (sentences * options.accumulate)
-            for task, loss, weight in backward(state, portion, share, context, update):
-                rows.append({"update": update, "epoch": epoch, "task": task, "loss": loss, "weight": weight})
-            meter.sentences += len(portion.rows)
-            meter.words += int(portion.split.word_counts[portion.rows].sum())
+    for _ in range(options.accumulate):
+        readings = state.draw()  # after the losses of the batch before
+        rows += backward(state, readings, 1 / options.accumulate, context)
+        meter.count(readings)
+    moment = replace(moment, tasks=tuple(int(row["task"]) for row in rows))
     scaler.unscale_(optimiser.adam)
+    sharing.after_backward(moment)
     norm = optimiser.clip(options.clip)
     if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
-        names = ", ".join(f"'{state.model.tasks[task].name}'" for task in sorted(set(tasks)))
+        names = ", ".join(f"'{state.model.tasks[task].name}'" for task in sorted(set(moment.tasks)))
         raise _not_finite("E431", f"the gradient of {names}", update, norm)
-    scaler.step(optimiser.adam)
+    sharing.step(moment, lambda: _step(scaler, optimiser))
     scaler.update()
     optimiser.adam.zero_grad()
     state.update = update
@@ -117,50 +131,32 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
         state.history.add({**row, **rates, **logs})
 
 
-def backward(
-    state: TrainState, portion: Portion, share: float, context: Context, update: int
-) -> list[tuple[int, float, float]]:
-    """Add the gradient of a portion of sentences, times its share of the update; (task, loss, weight) of each task.
+def backward(state: TrainState, readings: Sequence[Reading], share: float, context: Context) -> list[dict[str, float]]:
+    """Add the gradient of a batch, times its share of the update; a row of the history for each task in it.
 
-    The losses of several tasks on the same sentences are averaged; the strategy's penalty counts once.
+    All examples are encoded together; every task's loss is the mean over its own, and counts by their number.
     """
-    model = state.model
-    batch = state.batch(portion.split, portion.rows)
-    told: list[tuple[int, float, float]] = []
-    parts: list[Tensor] = []
-    states = None
+    model, update = state.model, state.update + 1
+    labels = sum(len(reading.rows) for reading in readings)
+    losses: list[TaskLoss] = []
+    rows: list[dict[str, float]] = []
     with context:
-        for task in portion.tasks:
-            if states is None or not model.sharing.task_free:
-                states = model.states(batch, task)
+        for (task, _, examples), (states, batch) in zip(readings, encode_parts(model, readings), strict=True):
             loss = model.tasks[task].loss(states, batch, state.gold[task])
             value: float = loss.item()
             if not math.isfinite(value):
                 raise _not_finite("E430", f"the loss of the task '{model.tasks[task].name}'", update, value)
-            trained, weight = weigh(state, task, loss)
-            told.append((task, value, weight))
-            parts.append(trained)
-        total = parts[0] if len(parts) == 1 else torch.stack(parts).mean()
-        penalty = model.sharing.penalty()
-        if penalty is not None and not model.sharing.balance_penalty:
-            total = total + (penalty * total.detach() if model.sharing.relative_penalty else penalty)
+            losses.append(TaskLoss(task, loss, len(examples) / labels))
+            rows.append({"task": task, "examples": len(examples), "loss": value})
+            state.losses[task] = value
+        total = model.sharing.objective(losses, state.balance)
     state.scaler.scale(total * share).backward()  # type: ignore[no-untyped-call]
-    return told
+    place = {"update": update, "epoch": state.update // state.updates_per_epoch + 1}
+    return [{**place, **row, "weight": state.balance.weights[int(row["task"])]} for row in rows]
 
 
-def weigh(state: TrainState, task: int, loss: Tensor) -> tuple[Tensor, float]:
-    """The trained loss of a task, and the weight that balancing gave it."""
-    weight = 1.0
-    sharing = state.model.sharing
-
-    def balance(task: int, loss: Tensor) -> Tensor:
-        nonlocal weight
-        weighted, weight = state.balance.weigh(task, loss)
-        return weighted
-
-    penalty = sharing.penalty() if sharing.balance_penalty else None
-    trained = sharing.loss(task, loss if penalty is None else loss + penalty, balance)
-    return trained, weight
+def _step(scaler: GradScaler, optimiser: Optimiser) -> None:
+    scaler.step(optimiser.adam)
 
 
 def finish_epoch(state: TrainState, options: TrainOptions) -> None:

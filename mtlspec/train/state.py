@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,48 +13,36 @@ from torch.amp.grad_scaler import GradScaler
 
 from mtlspec.data.batching import Batch, collate
 from mtlspec.data.corpora import Corpora
-from mtlspec.data.prepared import PreparedSplit
-from mtlspec.errors import StageError
+from mtlspec.model.mixed import Reading
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.spec.models import RunOptions, TrainOptions
-from mtlspec.train.balance._balance import Balance, BalanceKind
+from mtlspec.model.uncertainty import uncertainty
+from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
+from mtlspec.train.balancing import Balance
 from mtlspec.train.checkpoint import Saved, Section
-from mtlspec.train.feed import Feed
 from mtlspec.train.history import History
 from mtlspec.train.optimiser import Optimiser, parameter_groups
-from mtlspec.train.rng import philox
-from mtlspec.train.samplers._sampler import Sampler, SamplerKind, TaskSizes
+from mtlspec.train.sampling import Part
 from mtlspec.train.schedule import Patience
-
-
-class Portion(NamedTuple):
-    """Examples int64 [B] of one split that train some tasks (indices) together."""
-
-    tasks: tuple[int, ...]
-    split: PreparedSplit
-    rows: Tensor
+from mtlspec.train.supply import Supply
+from mtlspec.train.view import View
 
 
 @dataclass
 class TrainState:
-    """A run of training between two updates.
-
-    An epoch is as many batches as one pass over every task's data has, whichever tasks the sampler draws them from;
-    with joint batches it is one pass over the sentences that all tasks share.
-    """
+    """A run of training between two updates."""
 
     model: MultiTaskModel
     corpora: Corpora
+    limits: BatchLimits
     gold: list[Any]  # per task: its training annotation, encoded
-    feeds: list[Feed]  # per task
-    joint: Feed | None  # sentences that carry the labels of all tasks, where these are trained together
-    sampler: Sampler
+    supply: Supply
     balance: Balance
     optimiser: Optimiser
     scaler: GradScaler
     patience: Patience
     updates_per_epoch: int
     updates: int  # in all, unless training stops early
+    losses: list[float | None]  # per task: the latest
     update: int = 0  # the last one that is done
     best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
     epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores
@@ -64,35 +52,24 @@ class TrainState:
     def fresh(
         cls, model: MultiTaskModel, corpora: Corpora, options: TrainOptions, run: RunOptions, seed: int
     ) -> TrainState:
-        sampler_kind = cast(SamplerKind, options.sampler)
-        feeds = []
-        for task in model.tasks:
-            split = corpora.of(task).train
-            rows = _sample(task.rows(split), len(split), options.examples, seed)
-            if not len(rows):
-                raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
-            lengths = split.piece_counts[rows]
-            feeds.append(Feed(task.name, rows, lengths, options.batch, seed, options.sampler.by_count))
-        joint = _joint_feed(model, corpora, options, seed) if options.batching == "joint" else None
-        sizes = TaskSizes(tuple(len(feed) for feed in feeds), tuple(feed.batches_per_pass for feed in feeds))
-        batches = sum(sizes.batches) if joint is None else joint.batches_per_pass
-        per_epoch = math.ceil(batches / options.accumulate)
+        supply = Supply(model.tasks, corpora, options, seed)
+        per_epoch = math.ceil(supply.batches_per_epoch / options.accumulate)
         updates = per_epoch * options.epochs
-        balance = cast(BalanceKind, options.balance).build([task.name for task in model.tasks])
+        balance = options.balance.build([task.name for task in model.tasks])
         balance.module.to(model.device)
         return cls(
             model=model,
             corpora=corpora,
-            gold=[task.encode(corpora.of(task).train) for task in model.tasks],
-            feeds=feeds,
-            joint=joint,
-            sampler=sampler_kind.build(sizes, options.batch.sentences, options.epochs, seed),
+            limits=options.batch,
+            gold=[task.encode(split) for task, split in zip(model.tasks, supply.splits, strict=True)],
+            supply=supply,
             balance=balance,
             optimiser=Optimiser(parameter_groups(model, balance.module, options, updates), options),
             scaler=GradScaler(model.device.type, enabled=run.precision == "fp16"),
             patience=Patience.of(options),
             updates_per_epoch=per_epoch,
             updates=updates,
+            losses=[None] * len(model.tasks),
             history=History(tuple(model.sharing.logs())),
         )
 
@@ -100,29 +77,39 @@ class TrainState:
     def done(self) -> bool:
         return self.update >= self.updates or self.patience.exhausted
 
-    def draw(self, epoch: int) -> list[Portion]:
-        """The portions of the next batch."""
-        if self.joint is not None:
-            return [Portion(tuple(range(len(self.model.tasks))), self._split(0), self.joint.next(None))]
-        return [
-            Portion((part.task,), self._split(part.task), self.feeds[part.task].next(part.examples))
-            for part in self.sampler.draw(epoch)
-        ]
+    def draw(self) -> list[Reading]:
+        """The next batch of the update that is under way: which tasks read which examples."""
+        view = View(
+            epoch=self.update // self.updates_per_epoch + 1,
+            update=self.update + 1,
+            updates=self.updates,
+            sizes=self.supply.sizes,
+            losses=tuple(self.losses),
+            dev_scores=[epoch["scores"] for epoch in self.epochs],
+            feeds=self.supply.feeds,
+            judge=self._judge,
+        )
+        return self.supply.draw(view)
 
-    def _split(self, task: int) -> PreparedSplit:
-        return self.corpora.of(self.model.tasks[task]).train
-
-    def batch(self, split: PreparedSplit, rows: Tensor) -> Batch:
-        """Training examples on the model's device."""
-        return collate(split, rows, self.model.encoder.specials).to(self.model.device)
+    def _judge(self, candidates: Sequence[Part]) -> list[Tensor]:
+        readings = [Reading(task, self.supply.splits[task], rows) for task, rows in candidates]
+        return uncertainty(self.model, readings, self.limits)
 
     def training_batches(self, task: int) -> Iterator[tuple[Batch, Any]]:
         """A task's training data once, with gold; nothing that training draws from moves."""
-        return ((self.batch(self._split(task), rows), self.gold[task]) for rows in self.feeds[task].once())
+        split, specials = self.supply.splits[task], self.model.encoder.specials
+        for rows in self.supply.feeds[task].once():
+            yield collate(split, rows, specials).to(self.model.device), self.gold[task]
 
-    @property
-    def _streams(self) -> list[Feed]:
-        return [*self.feeds, *([] if self.joint is None else [self.joint])]
+    def examples(self) -> dict[str, dict[str, int]]:
+        """Task -> training examples with its labels, those of them that it trains on, and how often it read one."""
+        drawn = self.history.examples(len(self.model.tasks))
+        return {
+            task.name: {"labelled": len(labelled), "trained": len(feed), "read": read}
+            for task, labelled, feed, read in zip(
+                self.model.tasks, self.supply.labelled, self.supply.feeds, drawn, strict=True
+            )
+        }
 
     def save(self) -> Saved:
         """The sections of a resume point. Leave out any of the first seven at `load`, and the bits differ."""
@@ -132,13 +119,13 @@ class TrainState:
             "optimiser": Section(tensors=self.optimiser.tensors()),
             "schedule": Section({"update": self.update, **self.patience.state()}),
             "rng": Section(tensors=_rng_states()),
-            "sampler": Section(self.sampler.state()),
-            "cursors": Section([feed.state() for feed in self._streams]),
+            "sampler": Section(self.supply.sampler.state()),
+            "cursors": Section(self.supply.cursors()),
             "balance": Section(balance.state(), {k: v.cpu() for k, v in balance.module.state_dict().items()}),
             "sharing": Section(sharing.state()),
             "scaler": Section(self.scaler.state_dict()),
             "best": Section(tensors=self.best),
-            "history": Section(self.epochs, self.history.tensors()),
+            "history": Section({"epochs": self.epochs, "losses": self.losses}, self.history.tensors()),
         }
 
     def load(self, saved: Saved) -> None:
@@ -162,11 +149,10 @@ class TrainState:
             torch.cuda.set_rng_state_all(list(tensors["cuda"]))
 
     def _load_sampler(self, values: dict[str, Any], _: object) -> None:
-        self.sampler.load_state(values)
+        self.supply.sampler.load_state(values)
 
-    def _load_cursors(self, values: list[dict[str, int]], _: object) -> None:
-        for feed, state in zip(self._streams, values, strict=True):
-            feed.load_state(state)
+    def _load_cursors(self, values: list[Any], _: object) -> None:
+        self.supply.load_cursors(values)
 
     def _load_balance(self, values: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
         self.balance.load_state(values)
@@ -182,30 +168,9 @@ class TrainState:
     def _load_best(self, _: None, tensors: Mapping[str, Tensor]) -> None:
         self.best = dict(tensors)
 
-    def _load_history(self, values: list[dict[str, Any]], tensors: Mapping[str, Tensor]) -> None:
-        self.epochs = list(values)
+    def _load_history(self, values: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        self.epochs, self.losses = list(values["epochs"]), list(values["losses"])
         self.history.load(tensors)
-
-
-def _sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
-    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones."""
-    if limit is None or len(rows) <= limit:
-        return rows
-    rank = torch.from_numpy(philox(seed, "examples").bit_generator.random_raw(sentences).astype("int64"))
-    return rows[rank[rows].argsort(stable=True)[:limit]].sort().values
-
-
-def _joint_feed(model: MultiTaskModel, corpora: Corpora, options: TrainOptions, seed: int) -> Feed:
-    split = corpora.of(model.tasks[0]).train
-    rows = model.tasks[0].rows(split)
-    for task in model.tasks[1:]:
-        rows = rows[torch.isin(rows, task.rows(split))]
-    rows = _sample(rows, len(split), options.examples, seed)
-    if not len(rows):
-        raise StageError(
-            "E433", "no training sentence carries the labels of all tasks", hint="use `train.batching: sampled`"
-        )
-    return Feed("joint", rows, split.piece_counts[rows], options.batch, seed, by_count=False)
 
 
 def _rng_states() -> dict[str, Tensor]:

@@ -14,8 +14,6 @@ STILL_SHARED = {  # the base classes of kinds, which deserve a public home
     "mtlspec.data.readers._bits",
     "mtlspec.data.readers._blocks",
     "mtlspec.model.taggers._tagger",
-    "mtlspec.train.balance._balance",
-    "mtlspec.train.samplers._sampler",
 }
 
 

@@ -18,7 +18,8 @@ from mtlspec.model.multitask import build_model, load_model
 from mtlspec.model.predict import predict
 from mtlspec.spec.families import BALANCE, SAMPLERS, SHARING, TAGGERS, TASKS
 from mtlspec.spec.models import BatchLimits
-from mtlspec.train.samplers._sampler import TaskSizes
+from mtlspec.train.sampling import TaskSizes
+from tests.views import view
 
 TAGGING = {"type": "tagging", "layer": "ner"}
 EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy data
@@ -93,32 +94,48 @@ def test_a_strategy_gives_states_and_its_state_is_json(sharing: str, toy_encoder
 
 @pytest.mark.parametrize("name", kinds.names(SAMPLERS))
 def test_a_sampler_draws_known_tasks_and_resumes_exactly(name: str) -> None:
-    options: Any = kinds.options_class(SAMPLERS, name)(type=name)
+    check_sampler(kinds.options_class(SAMPLERS, name)(type=name))
+
+
+def check_sampler(options: Any) -> None:
+    """Draws known tasks, at most once each; continues from its saved state."""
     assert options.problem(("a", "b", "c")) is None
     sizes = TaskSizes((90, 40, 10), (9, 4, 1))
-    sampler = options.build(sizes, 12, 3, 5)
-    draws = [sampler.draw(1) for _ in range(20)]
-    assert {part.task for draw in draws for part in draw} <= {0, 1, 2}
+    sampler, seen = options.build(sizes, 12, 3, 5), view(sizes)
+    for _ in range(20):
+        tasks = [part.task for part in sampler.draw(seen)]
+        assert tasks and len(tasks) == len(set(tasks)) and set(tasks) <= {0, 1, 2}
+    assert sampler.batches_per_epoch() > 0
     saved = json.loads(json.dumps(sampler.state()))
-    rest = [sampler.draw(2) for _ in range(30)]
+    rest = _drawn(sampler, 30)
     other = options.build(sizes, 12, 3, 5)
     other.load_state(saved)
-    assert [other.draw(2) for _ in range(30)] == rest
+    assert _drawn(other, 30) == rest
+
+
+def _drawn(sampler: Any, number: int) -> list[Any]:
+    seen = view(sampler.sizes, 2)
+    return [[(part.task, part.rows.tolist()) for part in sampler.draw(seen)] for _ in range(number)]
 
 
 @pytest.mark.parametrize("name", kinds.names(BALANCE))
 def test_a_balancing_keeps_the_gradient_and_resumes_exactly(name: str) -> None:
-    options: Any = kinds.options_class(BALANCE, name)(type=name, **NEEDED.get(name, {}))
+    check_balance(kinds.options_class(BALANCE, name)(type=name, **NEEDED.get(name, {})))
+
+
+def check_balance(options: Any) -> None:
+    """Passes gradients on; saved after any of many losses, it goes on as the one that was not."""
     tasks = ("a", "b", "c")
     assert options.problem(tasks) is None
     balance = options.build(tasks)
-    for step in range(7):
-        loss = torch.tensor(1.0 + step, requires_grad=True)
+    for step in range(40):  # more than any window holds
+        loss = torch.tensor(1.0 + step * step % 7, requires_grad=True)
         weighted, weight = balance.weigh(step % 3, loss)
         weighted.backward()
         assert weight > 0 and loss.grad is not None and loss.grad.item() > 0
-    saved = json.loads(json.dumps(balance.state()))
-    other = options.build(tasks)
-    other.load_state(saved)
-    other.module.load_state_dict(balance.module.state_dict())
-    assert other.weigh(1, torch.tensor(2.0))[1] == balance.weigh(1, torch.tensor(2.0))[1]
+        other = options.build(tasks)
+        other.load_state(json.loads(json.dumps(balance.state())))
+        other.module.load_state_dict(balance.module.state_dict())
+    for step in range(20):
+        loss = torch.tensor(3.0 + step)
+        assert other.weigh(step % 3, loss) == balance.weigh(step % 3, loss)

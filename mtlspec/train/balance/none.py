@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from mtlspec.spec.families import BalanceOptions
+from mtlspec.train.balance._fixed import FixedWeights
 
 if TYPE_CHECKING:
-    from mtlspec.train.balance._balance import Balance
+    from mtlspec.train.balancing import Balance
 
 
 class Options(BalanceOptions):
     type: Literal["none"]
 
     def build(self, tasks: Sequence[str]) -> Balance:
-        from mtlspec.train.balance._fixed import FixedWeights
-
         return FixedWeights([1.0] * len(tasks))

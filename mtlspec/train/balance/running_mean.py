@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from mtlspec.spec.families import BalanceOptions
+from mtlspec.train.balancing import Balance
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from mtlspec.train.balance._balance import Balance
 
 
 class Options(BalanceOptions):
@@ -24,16 +23,14 @@ class Options(BalanceOptions):
         return RunningMean(len(tasks), self.window)
 
 
-class RunningMean:
+class RunningMean(Balance):
     """weight_t = (sum over tasks of mean_i) / mean_t; a mean is over a task's last losses, the current one included.
 
     Tasks that have not been drawn yet are not part of the sum. The weight is a constant: no gradient flows through it.
     """
 
     def __init__(self, tasks: int, window: int) -> None:
-        from torch import nn
-
-        self.module = nn.Module()
+        super().__init__(tasks)
         self._losses = [deque[float](maxlen=window) for _ in range(tasks)]
 
     def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:

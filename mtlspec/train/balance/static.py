@@ -9,9 +9,10 @@ from pydantic import Field
 
 from mtlspec.errors import did_you_mean
 from mtlspec.spec.families import BalanceOptions
+from mtlspec.train.balance._fixed import FixedWeights
 
 if TYPE_CHECKING:
-    from mtlspec.train.balance._balance import Balance
+    from mtlspec.train.balancing import Balance
 
 
 class Options(BalanceOptions):
@@ -30,6 +31,4 @@ class Options(BalanceOptions):
         return None
 
     def build(self, tasks: Sequence[str]) -> Balance:
-        from mtlspec.train.balance._fixed import FixedWeights
-
         return FixedWeights([self.weights[task] for task in tasks])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from mtlspec.spec.families import BalanceOptions
+from mtlspec.train.balancing import Balance
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from mtlspec.train.balance._balance import Balance
 
 
 class Options(BalanceOptions):
@@ -20,13 +19,14 @@ class Options(BalanceOptions):
         return Uncertainty(len(tasks))
 
 
-class Uncertainty:
+class Uncertainty(Balance):
     """loss_t / sigma_t^2 + log sigma_t, with s_t = log sigma_t^2 learnt per task and started at 0."""
 
     def __init__(self, tasks: int) -> None:
         import torch
         from torch import nn
 
+        super().__init__(tasks)
         self.log_variance = nn.Parameter(torch.zeros(tasks))
         self.module = nn.ParameterDict({"log_variance": self.log_variance})
 
@@ -34,9 +34,3 @@ class Uncertainty:
         log_variance = self.log_variance[task]
         weight = (-log_variance).exp()
         return weight * loss + 0.5 * log_variance, weight.item()
-
-    def state(self) -> dict[str, Any]:
-        return {}  # what it knows is a parameter
-
-    def load_state(self, saved: dict[str, Any]) -> None:
-        del saved

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+import math
+from typing import TYPE_CHECKING, Any, Literal
 
 from mtlspec.spec.families import SamplerOptions
-from mtlspec.train.samplers._sampler import Part
+from mtlspec.train.sampling import Part, Sampler, TaskSizes
 
 if TYPE_CHECKING:
-    from mtlspec.train.samplers._sampler import Sampler, TaskSizes
+    from mtlspec.train.view import View
 
 
 class Options(SamplerOptions):
     """`batch.sentences` is divided among the tasks; `batch.tokens` does not bind: it would break the balance."""
 
-    by_count: ClassVar[bool] = True
     type: Literal["balanced"]
 
     def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
         del epochs, seed
-        return Balanced(len(sizes), sentences)
+        return Balanced(sizes, sentences)
 
 
-class Balanced:
+class Balanced(Sampler):
     """Divides `sentences` among all tasks (at least one each); the tasks that get one more move on with every batch."""
 
-    def __init__(self, tasks: int, sentences: int) -> None:
-        self._tasks = tasks
-        self._each, self._rest = divmod(max(sentences, tasks), tasks)
+    def __init__(self, sizes: TaskSizes, sentences: int) -> None:
+        super().__init__(sizes)
+        self._sentences = sentences
+        self._each, self._rest = divmod(max(sentences, len(sizes)), len(sizes))
         self._first = 0
 
-    def draw(self, epoch: int) -> tuple[Part, ...]:
-        del epoch
-        lucky = {(self._first + i) % self._tasks for i in range(self._rest)}
-        self._first = (self._first + self._rest) % self._tasks
-        return tuple(Part(task, self._each + (task in lucky)) for task in range(self._tasks))
+    def draw(self, view: View) -> tuple[Part, ...]:
+        tasks = range(len(self.sizes))
+        lucky = {(self._first + i) % len(tasks) for i in range(self._rest)}
+        self._first = (self._first + self._rest) % len(tasks)
+        return tuple(Part(task, view.take(task, self._each + (task in lucky))) for task in tasks)
+
+    def batches_per_epoch(self) -> int:
+        """As many as all tasks' examples fill."""
+        return sum(math.ceil(examples / self._sentences) for examples in self.sizes.examples)
 
     def state(self) -> dict[str, Any]:
         return {"first": self._first}

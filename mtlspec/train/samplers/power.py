@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from mtlspec.spec.families import SamplerOptions
+from mtlspec.train.sampling import power_law
 
 if TYPE_CHECKING:
-    from mtlspec.train.samplers._sampler import Sampler, TaskSizes
+    from mtlspec.train.sampling import Sampler, TaskSizes
 
 
 class Options(SamplerOptions):
@@ -18,9 +19,8 @@ class Options(SamplerOptions):
     count: Literal["examples", "batches"] = Field(default="examples", description="What a task's size is counted in.")
 
     def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
-        from mtlspec.train.samplers._sampler import power_law
         from mtlspec.train.samplers._weighted import WeightedSampler
 
         del sentences, epochs
         probabilities = power_law(getattr(sizes, self.count), self.alpha)
-        return WeightedSampler(lambda _epoch: probabilities, seed)
+        return WeightedSampler(sizes, lambda _epoch: probabilities, seed)

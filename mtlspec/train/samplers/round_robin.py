@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from mtlspec.spec.families import SamplerOptions
-from mtlspec.train.samplers._sampler import Part
+from mtlspec.train.sampling import Part, Sampler, TaskSizes
 
 if TYPE_CHECKING:
-    from mtlspec.train.samplers._sampler import Sampler, TaskSizes
+    from mtlspec.train.view import View
 
 
 class Options(SamplerOptions):
@@ -16,21 +16,20 @@ class Options(SamplerOptions):
 
     def build(self, sizes: TaskSizes, sentences: int, epochs: int, seed: int) -> Sampler:
         del sentences, epochs, seed
-        return RoundRobin(len(sizes))
+        return RoundRobin(sizes)
 
 
-class RoundRobin:
+class RoundRobin(Sampler):
     """Task 0, 1, ..., T-1, 0, 1, ..."""
 
-    def __init__(self, tasks: int) -> None:
-        self._tasks = tasks
+    def __init__(self, sizes: TaskSizes) -> None:
+        super().__init__(sizes)
         self._next = 0
 
-    def draw(self, epoch: int) -> tuple[Part, ...]:
-        del epoch
+    def draw(self, view: View) -> tuple[Part, ...]:
         task = self._next
-        self._next = (task + 1) % self._tasks
-        return (Part(task),)
+        self._next = (task + 1) % len(self.sizes)
+        return (Part(task, view.take(task)),)
 
     def state(self) -> dict[str, Any]:
         return {"next": self._next}

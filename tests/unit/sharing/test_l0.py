@@ -19,8 +19,7 @@ from mtlspec.kinds import options_class
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.hard_concrete import HardConcrete
 from mtlspec.model.multitask import MultiTaskModel, build_model, load_model
-from mtlspec.sharing._l0 import L0
-from mtlspec.sharing.l0 import Options
+from mtlspec.sharing.l0 import L0, Options
 from mtlspec.spec.families import TASKS
 from mtlspec.spec.models import TrainOptions
 from mtlspec.train.optimiser import Optimiser, parameter_groups
@@ -41,6 +40,11 @@ def _model(encoder: Path, data: Prepared, *tasks: str, **options: Any) -> MultiT
         chosen,
         Corpora.single(data).labels(chosen),
     )  # type: ignore[arg-type]
+
+
+def _penalty(model: MultiTaskModel) -> torch.Tensor:
+    assert isinstance(model.sharing, L0)
+    return model.sharing.penalty()
 
 
 def _gates(model: MultiTaskModel) -> torch.nn.Parameter:
@@ -82,26 +86,24 @@ def test_the_penalty_is_the_mean_over_heads_or_as_released(toy_encoder: Path, da
     with torch.no_grad():
         _gates(mean).copy_(torch.tensor([[2.0, -2.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0]]))
     share = (0.94220 * 5 + 0.22993 + 0.68811 * 2) / 8
-    penalty = mean.sharing.penalty()
-    assert penalty is not None and penalty.item() == pytest.approx(0.5 * share, abs=1e-5)
+    assert _penalty(mean).item() == pytest.approx(0.5 * share, abs=1e-5)
     released = _model(toy_encoder, data, penalty_form="released", **{"lambda": 0.5})
     with torch.no_grad():
         _gates(released).copy_(_gates(mean))
-    other = released.sharing.penalty()
-    assert other is not None and other.item() == pytest.approx(0.5 * share * 4, abs=1e-5)
+    assert _penalty(released).item() == pytest.approx(0.5 * share * 4, abs=1e-5)
 
 
 def test_the_gradient_of_the_penalty_is_that_of_finite_differences(toy_encoder: Path, data: Prepared) -> None:
     model = _model(toy_encoder, data, init="half_open")
     gates = _gates(model)
     gates.data = gates.data.double()
-    model.sharing.penalty().backward()  # type: ignore[union-attr]
+    _penalty(model).backward()
     step, place = 1e-6, (1, 2)
     values = []
     for sign in (1, -1):
         with torch.no_grad():
             gates[place] += sign * step
-            values.append(model.sharing.penalty().item())  # type: ignore[union-attr]
+            values.append(_penalty(model).item())
             gates[place] -= sign * step
     assert gates.grad is not None
     assert gates.grad[place].item() == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
@@ -228,9 +230,10 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path: Path, toy_encoder:
 def test_a_relative_penalty_is_a_share_of_the_loss(toy_encoder: Path, data: Prepared) -> None:
     from contextlib import nullcontext
 
+    from mtlspec.model.mixed import Reading
     from mtlspec.spec.models import RunOptions
     from mtlspec.train.loop import backward
-    from mtlspec.train.state import Portion, TrainState
+    from mtlspec.train.state import TrainState
 
     train = TrainOptions.model_validate({"epochs": 1, "batching": "joint"})
     gradients = []
@@ -238,11 +241,11 @@ def test_a_relative_penalty_is_a_share_of_the_loss(toy_encoder: Path, data: Prep
         model = _model(toy_encoder, data, "pos", "names", relative=relative, **{"lambda": 1e9})
         state = TrainState.fresh(model, Corpora.single(data), train, RunOptions(), seed=1)
         model.module.eval()  # the same gates and no dropout in both
-        told = backward(state, Portion((0, 1), data.train, torch.arange(8)), 1.0, nullcontext(), 1)
+        told = backward(state, [Reading(task, data.train, torch.arange(8)) for task in (0, 1)], 1.0, nullcontext())
         gradient = _gates(model).grad
         assert gradient is not None
         gradients.append(gradient.clone())
-    loss = sum(value * weight for _, value, weight in told) / len(told)
+    loss = sum(row["loss"] * row["weight"] for row in told) / len(told)
     torch.testing.assert_close(gradients[1], gradients[0] * loss, rtol=1e-3, atol=0.0)
 
 

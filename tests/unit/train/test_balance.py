@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from mtlspec.kinds import names, options_class
 from mtlspec.spec.families import BALANCE, BalanceOptions
-from mtlspec.train.balance._balance import Balance, BalanceKind
+from mtlspec.train.balancing import Balance
 
 
 def options(kind: str, **values: Any) -> BalanceOptions:
@@ -19,7 +19,7 @@ def options(kind: str, **values: Any) -> BalanceOptions:
 
 
 def build(kind: str, tasks: tuple[str, ...] = ("pos", "ner"), **values: Any) -> Balance:
-    return cast(BalanceKind, options(kind, **values)).build(tasks)
+    return options(kind, **values).build(tasks)
 
 
 def weigh(balance: Balance, task: int, loss: float) -> tuple[float, float]:

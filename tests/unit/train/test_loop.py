@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,7 @@ from mtlspec.io.digest import digest_tree
 from mtlspec.kinds import options_class
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel, build_model
-from mtlspec.model.sharing import Moment, ParameterGroup, Sharing
+from mtlspec.model.sharing import Balancing, Moment, ParameterGroup, Sharing, TaskLoss
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.stages.context import silent
@@ -208,25 +208,41 @@ def test_parameter_groups_cover_everything_once(decay: float, calm_encoder: Path
 
 
 class Watching(Sharing):
-    """Uses every hook of a strategy: a parameter with a rate of its own, a penalty, logs, state, moments."""
+    """Uses every hook of a strategy: a parameter with a rate of its own, an objective, logs, state, moments."""
 
     def __init__(self, encoder: Encoder, tasks: Sequence[str]) -> None:
         super().__init__(encoder, tasks)
         self.gate = torch.nn.Parameter(torch.ones(()))
         self.module.register_parameter("gate", self.gate)
         self.moments: list[Moment] = []
+        self.called: list[str] = []
         self.sizes: list[int] = []
 
     def groups(self, updates: int) -> list[ParameterGroup]:
         return [ParameterGroup("gates", (self.gate,), 4 / updates)]
 
-    def loss(self, task: int, loss: torch.Tensor, balance: Any) -> torch.Tensor:
-        weighted: torch.Tensor = balance(task, loss) + self.gate
-        return weighted
+    def objective(self, losses: Sequence[TaskLoss], balance: Balancing) -> torch.Tensor:
+        self.called.append("objective")
+        return super().objective(losses, balance) + self.gate
 
     def before_update(self, moment: Moment) -> None:
-        self.moments.append(moment)
+        assert moment.tasks == ()
+        self.called.append("before")
+
+    def after_backward(self, moment: Moment) -> None:
+        self.called.append("backward")
+        assert self.gate.grad is not None and self.gate.grad.item() == 1.0
         self.sizes.append(sum(len(batch.rows) for batch, _ in moment.training_batches(moment.tasks[0])))
+
+    def step(self, moment: Moment, step: Callable[[], None]) -> None:
+        before = self.gate.item()
+        step()
+        self.called.append("step")
+        assert self.gate.item() != before
+
+    def after_update(self, moment: Moment) -> None:
+        self.called.append("after")
+        self.moments.append(moment)
 
     def logs(self) -> dict[str, float]:
         return {"gate": self.gate.item()}
@@ -245,6 +261,7 @@ def test_a_sharing_strategy_reaches_the_whole_loop(tmp_path: Path, calm_encoder:
     assert [moment.update for moment in strategy.moments] == list(range(1, 9))
     assert {moment.tasks for moment in strategy.moments} == {(0, 1)}
     assert set(strategy.sizes) == {32}
+    assert strategy.called == ["before", "objective", "backward", "step", "after"] * 8
     outcome.history.write(tmp_path / "history.parquet", ["pos", "names"])
     table = pq.read_table(tmp_path / "history.parquet").to_pydict()
     assert table["task"] == ["pos", "names"] * 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,23 +11,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mtlspec.kinds import names, options_class
-from mtlspec.spec.families import SAMPLERS
-from mtlspec.train.samplers._sampler import Part, Sampler, SamplerKind, TaskSizes, power_law
+from mtlspec.spec.families import SAMPLERS, SamplerOptions
+from mtlspec.train.sampling import Part, Sampler, TaskSizes, power_law
+from tests.views import view
 
 SIZES = TaskSizes(examples=(1175, 1175, 1175, 1175, 936), batches=(37, 37, 37, 37, 30))
 
 
 def build(kind: str, sizes: TaskSizes, sentences: int = 32, epochs: int = 5, seed: int = 1, **options: Any) -> Sampler:
     made = options_class(SAMPLERS, kind).model_validate({"type": kind, **options})
-    return cast(SamplerKind, made).build(sizes, sentences, epochs, seed)
+    assert isinstance(made, SamplerOptions)
+    return made.build(sizes, sentences, epochs, seed)
 
 
-def shares(sampler: Sampler, draws: int, epoch: int = 1) -> list[float]:
+def draws(sampler: Sampler, number: int, epoch: int = 1) -> list[list[tuple[int, list[int]]]]:
+    """What so many draws take: (task, rows) of every part."""
+    seen = view(sampler.sizes, epoch)
+    return [[(part.task, part.rows.tolist()) for part in sampler.draw(seen)] for _ in range(number)]
+
+
+def shares(sampler: Sampler, number: int, epoch: int = 1) -> list[float]:
     counts = np.zeros(len(SIZES))
-    for _ in range(draws):
-        (part,) = sampler.draw(epoch)
+    seen = view(sampler.sizes, epoch)
+    for _ in range(number):
+        (part,) = sampler.draw(seen)
         counts[part.task] += 1
-    return [float(count) / draws for count in counts]
+    return [float(count) / number for count in counts]
 
 
 def test_power_08_gives_the_expected_draws_of_the_paper_setting() -> None:
@@ -61,17 +70,16 @@ def test_annealed_goes_from_proportional_to_the_power_02() -> None:
 
 def test_round_robin_takes_turns() -> None:
     sampler = build("round_robin", TaskSizes((5, 900, 3), (1, 9, 1)))
-    assert [sampler.draw(1)[0].task for _ in range(7)] == [0, 1, 2, 0, 1, 2, 0]
+    assert [parts[0][0] for parts in draws(sampler, 7)] == [0, 1, 2, 0, 1, 2, 0]
 
 
 @given(tasks=st.integers(1, 7), sentences=st.integers(1, 40), steps=st.integers(1, 30))
 def test_balanced_batches_hold_all_tasks_and_rotate_the_remainder(tasks: int, sentences: int, steps: int) -> None:
     sampler = build("balanced", TaskSizes((100,) * tasks, (5,) * tasks), sentences)
     totals = np.zeros(tasks, dtype=int)
-    for _ in range(steps):
-        parts = sampler.draw(1)
-        counts = [part.examples or 0 for part in parts]
-        assert [part.task for part in parts] == list(range(tasks))
+    for parts in draws(sampler, steps):
+        counts = [len(rows) for _, rows in parts]
+        assert [task for task, _ in parts] == list(range(tasks))
         assert sum(counts) == max(sentences, tasks)
         assert max(counts) - min(counts) <= 1
         totals += counts
@@ -81,20 +89,25 @@ def test_balanced_batches_hold_all_tasks_and_rotate_the_remainder(tasks: int, se
 @pytest.mark.parametrize("kind", names(SAMPLERS))
 def test_a_saved_sampler_continues_the_same_stream(kind: str) -> None:
     sampler, other = build(kind, SIZES), build(kind, SIZES)
-    for _ in range(17):
-        sampler.draw(2)
+    draws(sampler, 17, epoch=2)
     other.load_state(json.loads(json.dumps(sampler.state())))
-    assert [sampler.draw(2) for _ in range(40)] == [other.draw(2) for _ in range(40)]
+    assert draws(sampler, 40, epoch=2) == draws(other, 40, epoch=2)
 
 
 @pytest.mark.parametrize("kind", ["random", "power", "annealed"])
 def test_seeds_give_different_streams(kind: str) -> None:
     first, second = build(kind, SIZES, seed=1), build(kind, SIZES, seed=2)
-    assert [first.draw(1) for _ in range(40)] != [second.draw(1) for _ in range(40)]
+    assert draws(first, 40) != draws(second, 40)
 
 
 @pytest.mark.parametrize("kind", names(SAMPLERS))
 def test_one_task_is_always_drawn(kind: str) -> None:
     sampler = build(kind, TaskSizes((3,), (1,)), sentences=8)
-    assert {sampler.draw(1)[0].task for _ in range(10)} == {0}
-    assert isinstance(sampler.draw(1)[0], Part)
+    assert {task for parts in draws(sampler, 10) for task, _ in parts} == {0}
+    assert isinstance(sampler.draw(view(sampler.sizes))[0], Part)
+
+
+def test_an_epoch_has_the_batches_of_all_tasks_or_those_that_all_examples_fill() -> None:
+    sizes = TaskSizes((100, 10), (30, 5))
+    assert build("power", sizes, sentences=8).batches_per_epoch() == 35
+    assert build("balanced", sizes, sentences=8).batches_per_epoch() == 13 + 2

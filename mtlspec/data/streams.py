@@ -1,17 +1,35 @@
-"""Random streams of our own: counter-based, named, and small enough to be saved as JSON."""
+"""Keyed random streams: counter-based, so that a stream depends on nothing but its key, and small enough for JSON.
+
+Where bits must be the same in every release of numpy, raw integers are drawn (`bit_generator.random_raw`).
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from mtlspec.io.digest import canonical_json
+
 
 def philox(seed: int, name: str) -> np.random.Generator:
-    """A generator that depends on nothing but the seed and the stream's name."""
-    key = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:16], "little")
-    return np.random.Generator(np.random.Philox(key=key))
+    """The stream of a seed and a name."""
+    return np.random.Generator(np.random.Philox(key=_key(f"{seed}/{name}", "little")))
+
+
+def pass_stream(seed: int, name: str, number: int) -> np.random.Philox:
+    """The raw stream of one pass over the data: a stream of its own per (seed, name, pass)."""
+    return np.random.Philox(key=_key(canonical_json([seed, name, number]), "big"))
+
+
+def seed_stream(seed: int) -> np.random.Philox:
+    """The raw stream of a seed alone."""
+    return np.random.Philox(key=seed)
+
+
+def _key(text: str, order: Literal["little", "big"]) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], order)
 
 
 def rng_state(generator: np.random.Generator) -> dict[str, Any]:

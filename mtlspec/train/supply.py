@@ -1,0 +1,111 @@
+"""Supply: where training batches come from, whether a sampler draws them or all tasks are trained jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mtlspec.data.corpora import Corpora
+from mtlspec.data.prepared import PreparedSplit
+from mtlspec.data.streams import philox
+from mtlspec.errors import StageError
+from mtlspec.model.mixed import Reading
+from mtlspec.model.task import Task
+from mtlspec.spec.models import TrainOptions
+from mtlspec.train.feed import Feed
+from mtlspec.train.sampling import TaskSizes
+from mtlspec.train.view import View
+
+
+class Supply:
+    """Every task's training data, and a stream of batches of them.
+
+    An epoch is as many batches as the sampler says. With joint batches a batch holds examples of every corpus, and an
+    epoch is one pass over the corpus with the most batches; smaller ones come round again.
+    """
+
+    def __init__(self, tasks: Sequence[Task], corpora: Corpora, options: TrainOptions, seed: int) -> None:
+        self.splits = [corpora.of(task).train for task in tasks]
+        self.labelled = [task.rows(split) for task, split in zip(tasks, self.splits, strict=True)]
+        for task, rows in zip(tasks, self.labelled, strict=True):
+            if not len(rows):
+                raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
+        self.feeds = [
+            Feed(task.name, rows, split.piece_counts[rows], options.batch, seed)
+            for task, split, rows in zip(tasks, self.splits, self._samples(options.examples, seed), strict=True)
+        ]
+        self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(feed.batches_per_pass for feed in self.feeds))
+        self.sampler = options.sampler.build(self.sizes, options.batch.sentences, options.epochs, seed)
+        self._joint = list(self._joint_feeds(tasks, options, seed)) if options.batching == "joint" else []
+        self.batches_per_epoch = max(
+            (joint.feed.batches_per_pass for joint in self._joint), default=self.sampler.batches_per_epoch()
+        )
+
+    def draw(self, view: View) -> list[Reading]:
+        """The next batch: which tasks read which examples."""
+        if self._joint:
+            return [reading for joint in self._joint for reading in joint.next()]
+        parts = [part for part in self.sampler.draw(view) if len(part.rows)]
+        if not parts:
+            raise StageError("E434", f"the sampler drew no examples for update {view.update}")
+        return [Reading(task, self.splits[task], rows) for task, rows in parts]
+
+    def cursors(self) -> list[Any]:
+        """Where every stream stands, as JSON."""
+        return [feed.state() for feed in self._streams]
+
+    def load_cursors(self, saved: Sequence[Any]) -> None:
+        for feed, state in zip(self._streams, saved, strict=True):
+            feed.load_state(state)
+
+    @property
+    def _streams(self) -> list[Feed]:
+        return [*self.feeds, *(joint.feed for joint in self._joint)]
+
+    def _samples(self, limit: int | None, seed: int) -> Iterator[Tensor]:
+        for rows, split in zip(self.labelled, self.splits, strict=True):
+            yield sample(rows, len(split), limit, seed)
+
+    def _joint_feeds(self, tasks: Sequence[Task], options: TrainOptions, seed: int) -> Iterator[JointFeed]:
+        """One for every corpus."""
+        corpora = list(dict.fromkeys(task.corpus for task in tasks))
+        for corpus in corpora:
+            own = {number: self.labelled[number] for number, task in enumerate(tasks) if task.corpus == corpus}
+            split = self.splits[next(iter(own))]
+            name = "joint" if len(corpora) == 1 else f"joint/{corpus}"
+            joint = JointFeed(name, split, own, options, seed)
+            for number, rows in own.items():
+                if not torch.isin(rows, joint.feed.rows).any():
+                    message = f"none of the {options.examples} sampled sentences is labelled for '{tasks[number].name}'"
+                    raise StageError("E433", message, hint="raise `train.examples`, or use `train.batching: sampled`")
+            yield joint
+
+
+class JointFeed:
+    """Batches of one corpus that train all its tasks: sentences with at least one task's labels."""
+
+    def __init__(
+        self, name: str, split: PreparedSplit, labelled: Mapping[int, Tensor], options: TrainOptions, seed: int
+    ) -> None:
+        self._split, self._labelled = split, labelled
+        rows = sample(torch.unique(torch.cat(list(labelled.values()))), len(split), options.examples, seed)
+        self.feed = Feed(name, rows, split.piece_counts[rows], options.batch, seed)
+
+    def next(self) -> Iterator[Reading]:
+        """Each task reads the sentences that are labelled for it."""
+        rows = self.feed.next()
+        for task, labelled in self._labelled.items():
+            own = rows[torch.isin(rows, labelled)]
+            if len(own):
+                yield Reading(task, self._split, own)
+
+
+def sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
+    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones."""
+    if limit is None or len(rows) <= limit:
+        return rows
+    rank = torch.from_numpy(philox(seed, "examples").bit_generator.random_raw(sentences).astype("int64"))
+    return rows[rank[rows].argsort(stable=True)[:limit]].sort().values
