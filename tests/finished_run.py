@@ -162,7 +162,12 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     inputs = {"prepare-toy": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row.train, row.evaluate)}
     resolved = {"spec": spec, "data": card, "encoder": encoder_card}
-    params = {**resolved, "models": [row.stored() for row in models], "analyses": [["scores", scores]]}
+    params = {
+        **resolved,
+        "models": [row.stored() for row in models],
+        "analyses": [["scores", scores]],
+        "selections": [],
+    }
     params["reproduce"] = {"run": f"mtlspec run specs/{name}.yaml", "dvc": f"dvc repro results@{name}"}
     if compare_to is not None:
         params["published"] = load_pack(compare_to).stored()

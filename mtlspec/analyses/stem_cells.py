@@ -50,7 +50,7 @@ class Options(Demanding):
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
 
-        single = [variant for variant in variants(job.models) if len(variant.tasks) == 1]
+        single = [variant for variant in variants(job.models) if variant.is_single]
         gated = read_gates(single, job, "gate")
         common = common_heads(gated, self.tasks_at_least, self.draws, self.seed)
         changes = [

@@ -12,7 +12,7 @@ from mtlspec.kinds import Frozen
 from mtlspec.plan.code import Module, code_unit, kinds_in, layer_modules, unit_name
 from mtlspec.plan.dvc import is_outside, results_target
 from mtlspec.plan.rows import ModelRow
-from mtlspec.plan.selection import select_inputs, select_params, select_stage
+from mtlspec.plan.selection import report_selections, select_inputs, select_params, select_stage, selected_sets
 from mtlspec.plan.types import CodeUnit, Plan, Stage, StageKind
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.expand import Choice, ModelVariant, expand
@@ -240,10 +240,13 @@ def _add_report(
     for row in models:
         inputs.update({row.train: row.train, row.evaluate: row.evaluate})
     inputs.update({stage: stage for stage in analyses.values()})
+    selections = report_selections(builder.stages.values())
+    inputs.update({selection["stage"]: selection["stage"] for selection in selections})
     params: dict[str, Any] = {
         **_resolved(loaded),
         "models": [row.stored() for row in models],
         "analyses": [list(pair) for pair in analyses.items()],  # a list: stored mappings have sorted keys
+        "selections": selections,
         "reproduce": {
             "run": shlex.join(["mtlspec", "run", loaded.source, *(f"--set={text}" for text in loaded.overrides)]),
             "dvc": f"dvc repro {results_target(loaded.spec.name, is_outside(loaded.data.root))}",
@@ -251,4 +254,4 @@ def _add_report(
     }
     if loaded.spec.compare_to is not None:
         params["published"] = load_pack(loaded.spec.compare_to).stored()
-    builder.add("report", "report", params, inputs)
+    builder.add("report", "report", params, inputs, selected_sets(loaded.spec))

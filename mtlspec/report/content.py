@@ -14,6 +14,7 @@ from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
+from mtlspec.report.selections import selections_section
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
@@ -68,6 +69,8 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     ]
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
+    if params["selections"]:
+        sections.append(selections_section(params["selections"], inputs))
     if "published" in params:
         pack = Pack.restored(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)

@@ -161,6 +161,8 @@ def _preparations(content: Content) -> Iterator[tuple[str, str]]:
 def _inline(value: Any) -> str:
     """A nested value on one line, as YAML's flow style would show it."""
     if isinstance(value, Mapping):
+        if list(value) == ["type"]:  # a kind without options
+            return str(value["type"])
         return "{" + ", ".join(f"{key}: {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return ", ".join(_inline(item) for item in value)

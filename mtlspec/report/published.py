@@ -108,9 +108,9 @@ def role_of(variant: Variant, spec: Mapping[str, Any], pack: Pack) -> str | None
         return None
     sharing = spec["models"][variant.group]["sharing"]
     way = _WAYS.get(sharing["type"] if sharing["type"] != "l0" else f"l0 {sharing['mode']}")
-    if way is None:
+    if way is None or variant.is_selected:
         return None
-    if len(variant.tasks) == 1:
+    if variant.is_single:
         return f"stl{way}"
     if set(variant.tasks) == set(pack.metrics):  # fewer tasks would be another model than the published one
         return f"mtl{way}"

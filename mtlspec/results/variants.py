@@ -20,8 +20,19 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """`pair: pos + ner`, with the sweep's values in brackets."""
-        return f"{self.group}: {' + '.join(self.tasks)}{self.point}"
+        """`pair: pos + ner`, or `oracle: ner + selected` if tasks are chosen; with the sweep's values in brackets."""
+        tasks = (*self.tasks, "selected") if self.is_selected else self.tasks
+        return f"{self.group}: {' + '.join(tasks)}{self.point}"
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether a stage decides which further tasks it learns; `tasks` are those that are known."""
+        return any(run.select is not None for run in self.runs)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it learns one task and no other, for certain."""
+        return len(self.tasks) == 1 and not self.is_selected
 
     @property
     def point(self) -> str:
@@ -65,7 +76,7 @@ def baseline_for(variant: Variant, task: str, baseline: str, among: Sequence[Var
     """
     if variant.group == baseline:
         return None
-    candidates = [other for other in among if other.group == baseline and other.tasks == (task,)]
+    candidates = [other for other in among if other.group == baseline and other.is_single and task in other.tasks]
     same = [other for other in candidates if other.sweep == variant.sweep]
     if same:
         return same[0]

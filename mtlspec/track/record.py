@@ -135,6 +135,7 @@ def _model_entry(variant: Variant, stages: Mapping[str, Any]) -> dict[str, Any]:
         "group": variant.group,
         "tasks": list(variant.tasks),
         "sweep": [list(pair) for pair in variant.sweep],
+        **({"select": variant.runs[0].select} if variant.is_selected else {}),
         "runs": [{"seed": run.seed, "train": run.train, "evaluate": run.evaluate} for run in variant.runs],
         "scores": aggregate([stages[run.evaluate]["scores"] for run in done]),
     }

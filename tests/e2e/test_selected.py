@@ -60,6 +60,8 @@ def test_the_choice_is_an_artifact_and_its_grounds_are_in_the_record(study: Stud
     facts = json.loads((study.run / "records" / "select-oracle-pos.json").read_bytes())["facts"]
     (grounds,) = facts["candidates"].values()
     assert grounds["chosen"] is False and grounds["paired"] <= grounds["alone"]
+    page = (study.run / "artifacts" / "report" / "report.md").read_text()
+    assert "oracle: pos + selected" in page and "oracle: pos is learnt alone" in page
     study.mtlspec("verify", "small")
     assert study.outcomes(study.mtlspec("run", "small", "--no-publish")) == {}
 

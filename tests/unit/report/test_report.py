@@ -184,7 +184,7 @@ def test_what_ran_names_sweeps_and_no_value_that_they_replace() -> None:
     facts = dict(settings(_content(spec)))
     dp, swept = facts["Model groups"].split("; ")
     assert dp == "dp: tasks each, sharing {type: l0, relative: True}, sweep {sharing.lambda: [0, 0.5, 1000]}"
-    assert swept == "any: tasks all, sweep {sharing: [hard, {type: l0}]}"
+    assert swept == "any: tasks all, sweep {sharing: [hard, l0]}"
     assert facts["Sweep of every group"] == "{train.lr.encoder: [1e-05, 5e-05]}"
     assert facts["Training"] == "{epochs: 3, lr: {decoder: 0.003}}"
 
