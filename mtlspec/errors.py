@@ -2,7 +2,7 @@
 
     MtlspecError            exit 1   base: a message, a place, a hint
     ├── SpecError           exit 2   E1xx  the spec, a card or an option says something wrong
-    ├── DataError           exit 3   E2xx  a data file is malformed, missing or changed
+    ├── DataError           exit 3   E2xx  a data file is malformed, missing or changed (E7xx: a table, JSON, Arrow)
     ├── EncoderError        exit 3   E3xx  an encoder cannot be loaded or is not what its card says
     ├── StageError          exit 4   E4xx  a stage failed, or its inputs changed while it ran
     ├── IntegrityError      exit 5   E5xx  bytes on disk are not the bytes that were recorded

@@ -36,7 +36,7 @@ EXIT_CODES = (
     "0  done",
     "1  something did not hold (a difference, a failed check)",
     "2  the spec, a card or the command line says something wrong (E1xx)",
-    "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx)",
+    "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx, E7xx)",
     "4  a stage failed (E4xx)",
     "5  bytes on disk are not the bytes that were recorded (E5xx)",
     "6  the machine or the project is not set up for this (E6xx)",

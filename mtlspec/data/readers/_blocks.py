@@ -38,15 +38,27 @@ def cells(line: str) -> list[str]:
     return line.split() if line.isascii() else _BLANKS.split(line.strip(" \t"))
 
 
+def no_file(path: Path) -> DataError:
+    return DataError("E200", "the data file is missing", path)
+
+
+LONGEST_LINE = 2**24  # bytes: a file of another sort may have no line ends at all
+
+
 def lines(path: Path) -> Iterator[str]:
     """Lines of a UTF-8 file, plain or `.gz`, without line ends; a byte-order mark is skipped."""
     number = 0
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                long = len(raw) > LONGEST_LINE
+                text = "" if long else raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                if long or "\0" in text:
+                    damage = f"a line of more than {LONGEST_LINE:,} bytes" if long else "a line with a NUL byte"
+                    raise DataError("E268", damage, Place(str(path), number), "is this a text file, and a whole one?")
+                yield text.rstrip("\r\n")
     except FileNotFoundError:
-        raise DataError("E200", "the data file is missing", path) from None
+        raise no_file(path) from None
     except UnicodeDecodeError as error:
         raise DataError("E201", f"not UTF-8: {error.reason}", Place(str(path), number)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

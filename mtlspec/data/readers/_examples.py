@@ -1,0 +1,167 @@
+"""Examples from named cells, one a row: what tables, JSON lines and Arrow files have in common."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import Field
+
+from mtlspec.data.readers._blocks import Block, cells
+from mtlspec.data.sentence import Layer, Sentence
+from mtlspec.errors import DataError, did_you_mean
+from mtlspec.kinds import Sequence_
+from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.words import shorten, show
+
+Column: TypeAlias = str | int
+Classes: TypeAlias = Sequence_[str] | dict[str, str]
+Get: TypeAlias = Callable[[Column], Any]
+_NUMBER = re.compile(r"\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*")
+
+
+class ExampleOptions(ReaderOptions):
+    """Where the parts of an example stand. A name in `label`, `value` or `tags` is a column that the card may name."""
+
+    text: Annotated[Sequence_[Column], Field(max_length=2)] = Field(
+        default=(), description="Where the raw text stands; two columns are a pair of texts."
+    )
+    words: Column | None = Field(
+        default=None, description="Where the words stand, separated by blanks or as a list; instead of `text`."
+    )
+    label: dict[str, Column] = Field(
+        default_factory=dict, description="Column name -> where it stands; each holds a class of the example."
+    )
+    value: dict[str, Column] = Field(
+        default_factory=dict, description="Column name -> where it stands; each holds a number."
+    )
+    tags: dict[str, Column] = Field(
+        default_factory=dict,
+        description="Column name -> where it stands; each holds one tag for every word, as `words` holds the words.",
+    )
+    classes: dict[str, Classes] = Field(
+        default_factory=dict,
+        description="Columns of `label` or `tags` whose classes are known: a list, or what stands in the file -> the "
+        "class it means, such as `{0: no, 1: yes}`. Anything else is then a defect.",
+    )
+    missing: Sequence_[str] = Field(
+        default=("",), description="Texts that mean: no label, number or tag here. A null always does."
+    )
+    id: Column | None = Field(default=None, description="Where the example's name stands; default: its number.")
+    skip: Annotated[int, Field(ge=0)] = Field(default=0, description="Lines at the top that are not data.")
+
+    def layer_kind(self, column: str) -> LayerKind | None:
+        kinds: dict[LayerKind, dict[str, Column]] = {"label": self.label, "value": self.value, "tags": self.tags}
+        return next((kind for kind, named in kinds.items() if column in named), None)
+
+    def column_names(self) -> tuple[str, ...]:
+        return (*self.label, *self.value, *self.tags)
+
+    def unlabelled(self) -> Self:
+        return self.model_copy(update={"label": {}, "value": {}, "tags": {}, "classes": {}})
+
+    def places(self) -> tuple[Column, ...]:
+        """Everything that is read of a row."""
+        one = (place for place in (self.words, self.id) if place is not None)
+        return (*self.text, *one, *self.label.values(), *self.value.values(), *self.tags.values())
+
+    def problem(self) -> str | None:
+        if bool(self.text) == (self.words is not None):
+            return f"say `text` or `words`, not {'both' if self.text else 'neither'}"
+        names = self.column_names()
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            return f"'{twice}' stands twice in `label`, `value` and `tags`"
+        if self.tags and self.words is None:
+            return "`tags` need `words`"
+        unknown = sorted(self.classes.keys() - self.label.keys() - self.tags.keys())
+        return f"`classes` names '{unknown[0]}', which neither `label` nor `tags` does" if unknown else None
+
+    def example(self, get: Get, block: Block) -> Sentence:
+        """The example of one row; `get` gives what stands at a place, None where nothing does."""
+        texts = tuple(_text(get(place), place, block) for place in self.text)
+        words = _words(get(self.words), self.words, block) if self.words is not None else ()
+        layers: dict[str, Layer] = {}
+        for name, place in self.label.items():
+            label = self._class(name, get(place), place, block)
+            if label is not None:
+                layers[name] = label
+        for name, place in self.value.items():
+            number = self._number(get(place), place, block)
+            if number is not None:
+                layers[name] = number
+        for name, place in self.tags.items():
+            tags = self._tags(name, get(place), place, len(words), block)
+            if any(tag is not None for tag in tags):
+                layers[name] = tags
+        name_ = None if self.id is None else _scalar(get(self.id), self.id, block)
+        return Sentence(name_ or str(block.number), words, layers, (block.file, block.first), texts=texts)
+
+    def _class(self, name: str, cell: Any, place: Column, block: Block) -> str | None:
+        said = _scalar(cell, place, block)
+        if said is None or said in self.missing:
+            return None
+        known = self.classes.get(name)
+        if known is None:
+            return said
+        if said not in known:
+            hint = did_you_mean(said, known) or f"`classes` of the reader knows {len(known)}"
+            raise DataError("E711", f"'{shorten(said)}' is no class of '{name}'", block.place(), hint)
+        return known[said] if isinstance(known, dict) else said
+
+    def _number(self, cell: Any, place: Column, block: Block) -> float | None:
+        if cell is None or cell in self.missing:
+            return None
+        text = _scalar(cell, place, block) or ""
+        number = float(text[:400]) if not isinstance(cell, bool) and _NUMBER.fullmatch(text[:400]) else math.nan
+        if not math.isfinite(number):
+            message = f"'{shorten(text)}' is not a number, but '{place}' holds numbers"
+            raise DataError("E712", message, block.place(), "list it in `missing` if it means that there is none")
+        return number
+
+    def _tags(self, name: str, cell: Any, place: Column, size: int, block: Block) -> tuple[str | None, ...]:
+        if cell is None or cell in self.missing:
+            return ()
+        found = cells(cell) if isinstance(cell, str) else cell
+        if not isinstance(found, list):
+            raise DataError("E719", f"'{place}' must be a list of tags, not {show(cell)}", block.place())
+        if len(found) != size:
+            raise DataError("E718", f"{len(found)} tags in '{place}', but {size} words", block.place())
+        return tuple(self._class(name, tag, place, block) for tag in found)
+
+
+def _text(cell: Any, place: Column, block: Block) -> str:
+    """A text as it stands; an empty one is a defect, because nothing could be read from it."""
+    if cell is not None and not isinstance(cell, str):
+        raise DataError("E715", f"'{place}' must be a text, not {show(cell)}", block.place())
+    if cell is None or not cell.strip():
+        hint = "`on_invalid: drop` leaves such examples out"
+        raise DataError("E713", f"the text '{place}' is empty", block.place(), hint)
+    return _clean(cell, place, block)
+
+
+def _words(cell: Any, place: Column, block: Block) -> tuple[str, ...]:
+    found = cells(cell) if isinstance(cell, str) else cell
+    if not isinstance(found, list) or not found or not all(isinstance(word, str) and word.strip() for word in found):
+        raise DataError("E716", f"'{place}' must be words, not {show(cell)}", block.place(), "none of them empty")
+    return tuple(_clean(word, place, block) for word in found)
+
+
+def _scalar(cell: Any, place: Column, block: Block) -> str | None:
+    """A label as a text: `true` and `1` as JSON writes them."""
+    if isinstance(cell, list | dict):
+        raise DataError("E714", f"'{place}' must be one label or number, not {show(cell)}", block.place())
+    if cell is None or isinstance(cell, str):
+        return None if cell is None else _clean(cell, place, block)
+    return str(cell).lower() if isinstance(cell, bool) else repr(cell)
+
+
+def _clean(text: str, place: Column, block: Block) -> str:
+    """JSON can say what no file can hold: half of a character."""
+    if "\0" in text:
+        raise DataError("E710", f"'{place}' holds a NUL character", block.place(), "such a file is damaged")
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise DataError("E717", f"'{place}' holds half of a surrogate pair", block.place(), "such a file is damaged")
+    return text
