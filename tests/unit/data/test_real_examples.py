@@ -27,7 +27,7 @@ SIZES = {
     "cola": {"train": 8551, "test": 1043},
     "rte": {"train": 2490, "test": 277},
     "stsb": {"train": 5749, "test": 1500},
-    "mrpc": {"train": 3668, "dev": 408, "test": 1725},
+    "mrpc": {"train": 3667, "dev": 408, "test": 1725},
     "sst2": {"train": 6920, "dev": 872, "test": 1821},
     "agnews": {"train": 7600},
 }
