@@ -41,7 +41,11 @@ def test_a_data_card_is_correct(name: str) -> None:
     assert all(card.layer_kinds.get(layer) for group in card.files for layer in group.layers)
 
 
-@pytest.mark.parametrize("name", sorted(set(DATA_CARDS) - {"ontonotes5"}))
+# Cards of corpora that everybody gets from elsewhere: who has the files pins them.
+NOT_HERE = {"ontonotes5", "cola_glue", "mnli", "qnli", "qqp", "sst2_glue", "wnli"}
+
+
+@pytest.mark.parametrize("name", sorted(set(DATA_CARDS) - NOT_HERE))
 def test_every_file_of_a_card_is_pinned(name: str) -> None:
     card = load_data_card(name, Project(ROOT))
     assert set(card.sha256) == set(card.paths)
