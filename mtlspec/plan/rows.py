@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mtlspec.errors import IntegrityError
+
 
 @dataclass(frozen=True)
 class ModelRow:
@@ -42,5 +44,9 @@ class ModelRow:
 
 
 def restored_rows(stored: Sequence[Mapping[str, Any]]) -> tuple[ModelRow, ...]:
-    """The parameter `models` of a stage."""
-    return tuple(ModelRow.restored(raw) for raw in stored)
+    """The parameter `models` of a stage; a plan of an older mtlspec may say it otherwise."""
+    try:
+        return tuple(ModelRow.restored(raw) for raw in stored)
+    except (TypeError, KeyError, ValueError):
+        hint = "`mtlspec run` or `mtlspec plan --write` writes it anew"
+        raise IntegrityError("E517", "the plan names its models in a form that is not known", None, hint) from None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mtlspec.errors import IntegrityError
 from mtlspec.plan.build import build_plan
 from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan
@@ -87,3 +89,9 @@ def test_rows_of_models_survive_that_they_are_stored(tmp_path: Path) -> None:
     assert last.train == f"train-{last.name}" and last.slug == last.name.removesuffix("-s2")
     assert {row.evaluate for row in rows} == {stage.name for stage in plan.stages if stage.kind == "evaluate"}
     assert len(set(rows)) == len(rows)
+
+
+@pytest.mark.parametrize("row", [{"stage": "evaluate-a-s1", "train": "train-a-s1"}, {}, {"tasks": 3, "sweep": []}])
+def test_a_plan_of_another_form_is_refused_in_one_line(row: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError, match=r"E517.*names its models in a form that is not known; `mtlspec run`"):
+        restored_rows([row])
