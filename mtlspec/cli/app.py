@@ -35,7 +35,7 @@ HIDDEN = ("stage",)
 EXIT_CODES = (
     "0  done",
     "1  something did not hold (a difference, a failed check)",
-    "2  the spec, a card or the command line says something wrong (E1xx)",
+    "2  the spec, a card or the command line says something wrong (E1xx, E8xx)",
     "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx, E7xx)",
     "4  a stage failed (E4xx)",
     "5  bytes on disk are not the bytes that were recorded (E5xx)",

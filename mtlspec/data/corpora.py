@@ -48,7 +48,7 @@ class Corpora(Mapping[str, Prepared]):
             return next(iter(self._corpora.values()))
         if name is None or name not in self._corpora:
             known = ", ".join(self._corpora)
-            raise DataError("E275", f"no corpus is called '{name or ''}' here", hint=f"known: {known}")
+            raise DataError("E248", f"no corpus is called '{name or ''}' here", hint=f"known: {known}")
         return self._corpora[name]
 
     def of(self, task: Task) -> Prepared:

@@ -66,7 +66,7 @@ class PreparedSplit:
     def _kind(self, layer: str) -> Kind[Any]:
         if layer not in self.layers:
             hint = f"known: {', '.join(self.layers)}"
-            raise DataError("E271", f"the prepared data have no layer '{layer}'", hint=hint)
+            raise DataError("E241", f"the prepared data have no layer '{layer}'", hint=hint)
         return layer_kind(self.layers[layer])
 
     def strings(self, column: str) -> list[list[str | None]]:
@@ -149,7 +149,7 @@ class Prepared:
     def split(self, name: str) -> PreparedSplit:
         if name not in self.splits:
             hint = f"known: {', '.join(self.splits)}"
-            raise DataError("E276", f"the prepared data have no split '{name}'", hint=hint)
+            raise DataError("E258", f"the prepared data have no split '{name}'", hint=hint)
         return self.splits[name]
 
 

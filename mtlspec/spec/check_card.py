@@ -82,18 +82,18 @@ def _check_readers(group: FileGroup, node: Node) -> Iterator[SpecError]:
     for path, reader in ((("reader",), group.reader), *others):
         problem = reader.problem()
         if problem is not None:
-            yield SpecError("E179", f"the options of the reader '{reader.type}': {problem}", node.near(path).place)
+            yield SpecError("E803", f"the options of the reader '{reader.type}': {problem}", node.near(path).place)
     for key, splits in {"readers": tuple(group.readers), "unlabelled": group.unlabelled}.items():
         for index, split in enumerate(splits):
             found = node.near((key, split if key == "readers" else index))
             if split not in group.paths:
                 hint = did_you_mean(split, group.paths)
                 yield SpecError(
-                    "E178", f"`{key}` names the split '{split}', which has no file", found.key or found.place, hint
+                    "E802", f"`{key}` names the split '{split}', which has no file", found.key or found.place, hint
                 )
     if "train" in group.unlabelled:
         place = node.near(("unlabelled", group.unlabelled.index("train"))).place
-        yield SpecError("E187", "the split 'train' cannot be without labels", place, "nothing could be learnt from it")
+        yield SpecError("E804", "the split 'train' cannot be without labels", place, "nothing could be learnt from it")
 
 
 def _is_below(path: str) -> bool:

@@ -18,10 +18,10 @@ def check_held_out(card: DataCard, node: Node) -> Iterator[SpecError]:
         if any(group.entries(split) for group in card.files):
             place = node.near(("hold_out", split)).key or node.place
             yield SpecError(
-                "E177", f"the split '{split}' has files, so it cannot be held out", place, "leave one of them out"
+                "E801", f"the split '{split}' has files, so it cannot be held out", place, "leave one of them out"
             )
     place = node.near(("hold_out",)).place
     if not shares:
-        yield SpecError("E188", "`hold_out` names no split", place, "say `dev`, `test` or both")
+        yield SpecError("E805", "`hold_out` names no split", place, "say `dev`, `test` or both")
     elif sum(shares.values()) >= 1:
-        yield SpecError("E199", "`hold_out` leaves nothing to train on", place, "the shares must sum to less than 1")
+        yield SpecError("E806", "`hold_out` leaves nothing to train on", place, "the shares must sum to less than 1")

@@ -99,7 +99,7 @@ def test_only_the_text_decides(one: str, two: str, seed: int) -> None:
 @pytest.mark.parametrize(
     ("hold_out", "problem"),
     [
-        ("{dev: 0.5, test: 0.5}", "10:11: error E199: `hold_out` leaves nothing to train on; the shares must sum to"),
+        ("{dev: 0.5, test: 0.5}", "10:11: error E806: `hold_out` leaves nothing to train on; the shares must sum to"),
         ("{dev: 0.5}", "8:12: error E143: the split 'test' has no file; name one, or hold it out of train"),
         ("{dev: 0.5, test: 1.5}", "10:28: error E135: 'test' must be"),
         ("{dev: 0.5, tset: 0.1}", "10:22: error E130: unknown key 'tset'; did you mean 'test'?"),

@@ -63,23 +63,23 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
     ),
     "held out although it has files": (
         ("dep: dep}\n", "dep: dep}\nhold_out: {dev: 0.1}\n"),
-        ["10:12: error E177: the split 'dev' has files, so it cannot be held out; leave one of them out"],
+        ["10:12: error E801: the split 'dev' has files, so it cannot be held out; leave one of them out"],
     ),
     "nothing held out": (
         ("dep: dep}\n", "dep: dep}\nhold_out: {seed: 2}\n"),
-        ["10:11: error E188: `hold_out` names no split; say `dev`, `test` or both"],
+        ["10:11: error E805: `hold_out` names no split; say `dev`, `test` or both"],
     ),
     "unlabelled split without files": (
         ("dep: dep}\n", "dep: dep}\n    unlabelled: [test, tset]\n"),
-        ["10:24: error E178: `unlabelled` names the split 'tset', which has no file; did you mean 'test'?"],
+        ["10:24: error E802: `unlabelled` names the split 'tset', which has no file; did you mean 'test'?"],
     ),
     "training files without labels": (
         ("dep: dep}\n", "dep: dep}\n    unlabelled: [train]\n"),
-        ["10:18: error E187: the split 'train' cannot be without labels; nothing could be learnt from it"],
+        ["10:18: error E804: the split 'train' cannot be without labels; nothing could be learnt from it"],
     ),
     "reader of a split without files": (
         ("dep: dep}\n", "dep: dep}\n    readers: {tset: conllu}\n"),
-        ["10:15: error E178: `readers` names the split 'tset', which has no file; did you mean 'test'?"],
+        ["10:15: error E802: `readers` names the split 'tset', which has no file; did you mean 'test'?"],
     ),
     "reader of a split without the column": (
         ("dep: dep}\n", "dep: dep}\n    readers: {test: {type: columns, column: {xpos: 1, upos: 2, lemma: 3}}}\n"),
@@ -91,7 +91,7 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
             "dep: dep}\n  - reader: {type: columns, column: {ner: 1}, spans: {nerr: iob2}}\n"
             "    paths: {train: a, dev: b, test: c}\n    layers: {ner: ner}\n",
         ),
-        ["10:13: error E179: the options of the reader 'columns': `spans` names 'nerr', which `column` does not"],
+        ["10:13: error E803: the options of the reader 'columns': `spans` names 'nerr', which `column` does not"],
     ),
     "path that leaves the root": (
         ("dev: dev.conllu", "dev: ../dev.conllu"),
