@@ -63,7 +63,7 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
 def multiply_adds(encoder: Encoder, split: PreparedSplit) -> int:
     """Of the layers over a split, without padding: projections, attention and feed-forward blocks."""
     config, heads = encoder.config, encoder.heads
-    lengths = (split.piece_counts + EXTRA).double()
+    lengths = (split.lengths + EXTRA).double()
     tokens, pairs = int(lengths.sum()), int((lengths * lengths).sum())
     total = 0
     for layer, number in enumerate(heads.counts):
@@ -130,7 +130,7 @@ def _shares(encoder: Encoder, gates: Tensor | None) -> dict[str, Any]:
 
 def _batches(split: PreparedSplit, model: MultiTaskModel, sentences: int) -> list[Batch]:
     """The first sentences of a split; one at least."""
-    lengths = split.piece_counts[:sentences]
+    lengths = split.lengths[:sentences]
     return [
         collate(split, rows, model.encoder.specials).to(model.device)
         for rows in sequential(lengths, LIMITS.sentences, LIMITS.tokens)

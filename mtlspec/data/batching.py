@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,25 +67,69 @@ class Batch:
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:
     """rows int64 [B] -> Batch; no loop over sentences."""
-    counts = split.piece_counts[rows].unsqueeze(1)  # [B, 1]
-    place = torch.arange(int(counts.max()) + EXTRA).unsqueeze(0)  # [1, S]
-    inner = (place >= 1) & (place <= counts)  # [B, S]: real sub-tokens
-    source = (split.piece_offsets[rows].unsqueeze(1) + place - 1)[inner]
+    return collate_parts([(split, rows)], specials)
+
+
+def collate_parts(parts: Sequence[tuple[PreparedSplit, Tensor]], specials: Specials) -> Batch:
+    """Examples of several splits, rows int64 [n] each, in one Batch with one padding; words and raw texts may mix.
+
+    Sentences of words get [CLS] and [SEP] here; raw texts have the specials of their encoder already.
+    """
+    width = max(int(split.piece_counts[rows].max()) + 2 * split.edge for split, rows in parts)
+    words = max(int(split.word_counts[rows].max()) for split, rows in parts)
+    filled = [_filled(split, rows, specials, width, words) for split, rows in parts]
+    pieces, piece_mask, word_of_piece, word_mask = map(_joined, zip(*filled, strict=True))
+    types = None
+    if any(split.types is not None for split, _ in parts):
+        types = _joined([_types(split, rows, width) for split, rows in parts])
+    several = any(split is not parts[0][0] for split, _ in parts)
+    split = None if several else parts[0][0]
+    rows = _joined([rows for _, rows in parts])
+    return Batch(rows, pieces, piece_mask, word_of_piece, word_mask, split, types)
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return torch.cat(list(parts)) if len(parts) > 1 else parts[0]
+
+
+def _filled(
+    split: PreparedSplit, rows: Tensor, specials: Specials, width: int, words: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """pieces, piece_mask and word_of_piece [n, width] and word_mask [n, words] of examples of one split."""
+    counts = split.piece_counts[rows].unsqueeze(1)  # [n, 1]
+    inner, source = _places(split, rows, width)
     pieces = torch.full(inner.shape, specials.pad, dtype=torch.int64)
-    pieces[:, 0] = specials.cls
-    pieces.scatter_(1, counts + 1, specials.sep)
+    if split.edge:
+        pieces[:, 0] = specials.cls
+        pieces.scatter_(1, counts + 1, specials.sep)
     pieces[inner] = split.pieces[source].long()
     word_of_piece = torch.full(inner.shape, -1, dtype=torch.int64)
     word_of_piece[inner] = split.piece_words[source].long()
-    words = split.word_counts[rows].unsqueeze(1)
-    word_mask = torch.arange(int(words.max())).unsqueeze(0) < words
-    return Batch(rows, pieces, place <= counts + 1, word_of_piece, word_mask, split)
+    piece_mask = torch.arange(width).unsqueeze(0) < counts + 2 * split.edge
+    word_mask = torch.arange(words).unsqueeze(0) < split.word_counts[rows].unsqueeze(1)
+    return pieces, piece_mask, word_of_piece, word_mask
+
+
+def _places(split: PreparedSplit, rows: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """Where stored sub-tokens go, bool [n, width], and where in the split they stand, int64 [their number]."""
+    place = torch.arange(width).unsqueeze(0) - split.edge  # [1, width]
+    inner = (place >= 0) & (place < split.piece_counts[rows].unsqueeze(1))
+    return inner, (split.piece_offsets[rows].unsqueeze(1) + place)[inner]
+
+
+def _types(split: PreparedSplit, rows: Tensor, width: int) -> Tensor:
+    """Token types int64 [n, width], 0 where there is nothing else."""
+    types = torch.zeros(len(rows), width, dtype=torch.int64)
+    if split.types is not None:
+        inner, source = _places(split, rows, width)
+        types[inner] = split.types[source].long()
+    return types
 
 
 class BatchCursor:
     """An endless stream of row batches over one split.
 
-    `lengths` int64 [N] are sub-tokens without specials. In every pass, sentences within about an eighth of the same
+    `lengths` int64 [N] are sub-tokens beside two specials. In every pass, sentences within about an eighth of the same
     length are shuffled among each other and cut where a limit is reached; then the batches are shuffled. The cuts never
     change, so the number of batches is known beforehand. `tokens` limits padded sub-tokens including specials; a
     sentence that alone exceeds it is a batch of one.

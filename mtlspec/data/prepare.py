@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from mtlspec.data.layer_kinds import layer_kind, shown_kinds
 from mtlspec.data.layers._kind import Kind, transposed
 from mtlspec.data.sentence import Sentence
+from mtlspec.data.text_tokenizer import EncodedText, TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError, Place
 from mtlspec.io.write import write_json
@@ -28,29 +29,64 @@ _FIXED = (
     pa.field("pieces", _INTS),
     pa.field("word_pieces", _INTS),
 )
+_RAW = (pa.field("texts", _STRINGS), pa.field("types", _INTS), pa.field("segments", _INTS))
 Kinds = Mapping[str, Kind[Any]]
 
 
-def write_split(
-    sentences: Iterable[Sentence], tokenizer: WordTokenizer, path: Path, kinds: Mapping[str, LayerKind] | None = None
-) -> int:
-    """Write one split as an Arrow IPC stream; returns the number of sentences.
+@dataclass
+class TextCounts:
+    """What became of the raw texts of a split."""
 
-    `kinds` are the layers to write (default: what the sentences show); a sentence that lacks one has nulls there. The
-    caller staged the directory of `path`.
+    pieces: int = 0  # sub-tokens that are no specials
+    longest: int = 0  # sub-tokens of the longest example, specials included
+    examples_cut: int = 0
+    pieces_cut: int = 0
+
+    def add(self, encoded: EncodedText) -> None:
+        self.pieces += sum(segment >= 0 for segment in encoded.segments)
+        self.longest = max(self.longest, len(encoded.pieces))
+        self.examples_cut += encoded.cut > 0
+        self.pieces_cut += encoded.cut
+
+
+class Written(NamedTuple):
+    """What was written of each split."""
+
+    sizes: dict[str, int]  # examples
+    texts: dict[str, TextCounts]  # of splits of raw text only
+
+
+def write_split(
+    sentences: Iterable[Sentence],
+    tokenizer: WordTokenizer,
+    path: Path,
+    kinds: Mapping[str, LayerKind] | None = None,
+    texts: Callable[[], TextTokenizer] | None = None,
+) -> tuple[int, TextCounts | None]:
+    """Write one split as an Arrow IPC stream; returns the number of examples, and counts if they are raw texts.
+
+    `kinds` are the layers to write (default: what the sentences show); a sentence that lacks one has nulls there.
+    `texts` gives what encodes raw text (default: the text tokenizer of the same directory). The caller staged the
+    directory of `path`.
     """
     if kinds is None:
         sentences = list(sentences)
         kinds = shown_kinds(sentences)
-    found = {name: layer_kind(kind) for name, kind in kinds.items()}
-    schema = _schema(found)
     stream = iter(sentences)
+    chunk = list(islice(stream, _CHUNK))
+    raw = bool(chunk) and bool(chunk[0].texts)
+    encode = _RawText(texts() if texts is not None else _texts(tokenizer)) if raw else _Words(tokenizer)
+    found = {name: layer_kind(kind) for name, kind in kinds.items()}
+    columns = {name + suffix: type_ for name, kind in found.items() for suffix, type_ in kind.columns().items()}
+    layers = [pa.field(name, type_) for name, type_ in columns.items()]
+    schema = pa.schema([*_FIXED, *(_RAW if raw else ()), *layers])
     rows = 0
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
-        while chunk := list(islice(stream, _CHUNK)):
-            writer.write_batch(_batch(chunk, tokenizer, found, schema))
+        while chunk:
+            writer.write_batch(_batch(chunk, encode, found, schema))
             rows += len(chunk)
-    return rows
+            chunk = list(islice(stream, _CHUNK))
+    return rows, encode.counts if isinstance(encode, _RawText) else None
 
 
 def write_prepared(
@@ -58,28 +94,79 @@ def write_prepared(
     tokenizer: WordTokenizer,
     out: Path,
     kinds: Mapping[str, LayerKind] | None = None,
-    facts: Mapping[str, Any] | None = None,
-) -> dict[str, int]:
-    """Fill `out` with a whole prepared directory but for its statistics; returns sentences per split.
-
-    `facts` are kept in prepared.json.
-    """
+    texts: Callable[[], TextTokenizer] | None = None,
+) -> Written:
+    """Fill `out` with a whole prepared directory but for its statistics."""
     if kinds is None:
         splits = {split: list(sentences) for split, sentences in splits.items()}
         kinds = shown_kinds(s for sentences in splits.values() for s in sentences)
     counts = {split: {name: _Count(layer_kind(kind)) for name, kind in kinds.items()} for split in splits}
-    sizes = {
-        split: write_split(_counting(sentences, counts[split]), tokenizer, out / f"{split}.arrow", kinds)
+    written = {
+        split: write_split(_counting(sentences, counts[split]), tokenizer, out / f"{split}.arrow", kinds, texts)
         for split, sentences in splits.items()
     }
+    sizes = {split: rows for split, (rows, _) in written.items()}
     if sizes.get("train"):
         _require_labels(counts["train"])
     write_json(out / "labels.json", _label_table(counts, kinds))
     labelled = {name: {split: counts[split][name].labelled for split in splits} for name in kinds}
     specials = asdict(tokenizer.specials)
-    about = {"layers": dict(kinds), "specials": specials, "sizes": sizes, "labelled": labelled, **(facts or {})}
+    about = {"layers": dict(kinds), "specials": specials, "sizes": sizes, "labelled": labelled}
     write_json(out / "prepared.json", about)
-    return sizes
+    return Written(sizes, {split: found for split, (_, found) in written.items() if found is not None})
+
+
+def _texts(tokenizer: WordTokenizer) -> TextTokenizer:
+    """What reads raw text where the words of other corpora are read by `tokenizer`."""
+    if tokenizer.directory is None:
+        raise DataError("E284", "raw text needs a tokenizer that was loaded from an encoder's directory")
+    return TextTokenizer.load(tokenizer.directory)
+
+
+class _Words:
+    """Sub-tokens of sentences of words, without specials."""
+
+    def __init__(self, tokenizer: WordTokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def columns(self, chunk: Sequence[Sentence]) -> list[list[Any]]:
+        """`pieces` and `word_pieces`."""
+        _require(all(not sentence.texts for sentence in chunk), chunk)
+        table = self._tokenizer.pieces(word for sentence in chunk for word in sentence.words)
+        pieces = [[table[word] for word in sentence.words] for sentence in chunk]
+        return [
+            [[piece for word in words for piece in word] for words in pieces],
+            [[len(word) for word in words] for words in pieces],
+        ]
+
+
+class _RawText:
+    """Sub-tokens of raw texts, with the specials of their encoder."""
+
+    def __init__(self, tokenizer: TextTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.counts = TextCounts()
+
+    def columns(self, chunk: Sequence[Sentence]) -> list[list[Any]]:
+        """`pieces`, `word_pieces`, `texts`, `types` and `segments`."""
+        _require(all(sentence.texts for sentence in chunk), chunk)
+        encoded = self._tokenizer.encode(chunk)
+        for one in encoded:
+            self.counts.add(one)
+        return [
+            [one.pieces for one in encoded],
+            [[] for _ in chunk],
+            [sentence.texts for sentence in chunk],
+            [one.types for one in encoded],
+            [one.segments for one in encoded],
+        ]
+
+
+def _require(alike: bool, chunk: Sequence[Sentence]) -> None:
+    """A split is all words or all raw text."""
+    if not alike:
+        other = next(s for s in chunk if bool(s.texts) != bool(chunk[0].texts) or not (s.texts or s.words))
+        raise DataError("E283", "words and raw texts are mixed in one split", Place(*other.place))
 
 
 @dataclass
@@ -103,20 +190,12 @@ class _Count:
         self.targets.update(self.kind.targets(value))
 
 
-def _schema(kinds: Kinds) -> pa.Schema:
-    columns = {name + suffix: type_ for name, kind in kinds.items() for suffix, type_ in kind.columns().items()}
-    return pa.schema([*_FIXED, *(pa.field(name, type_) for name, type_ in columns.items())])
-
-
-def _batch(chunk: Sequence[Sentence], tokenizer: WordTokenizer, kinds: Kinds, schema: pa.Schema) -> pa.RecordBatch:
-    table = tokenizer.pieces(word for sentence in chunk for word in sentence.words)
-    pieces = [[table[word] for word in sentence.words] for sentence in chunk]
+def _batch(chunk: Sequence[Sentence], encode: _Words | _RawText, kinds: Kinds, schema: pa.Schema) -> pa.RecordBatch:
     columns: list[list[Any]] = [
         [sentence.id for sentence in chunk],
         [f"{Path(sentence.place[0]).name}:{sentence.place[1]}" for sentence in chunk],
         [sentence.words for sentence in chunk],
-        [[piece for word in words for piece in word] for words in pieces],
-        [[len(word) for word in words] for words in pieces],
+        *encode.columns(chunk),
     ]
     for name, kind in kinds.items():
         missing = (None,) * len(kind.columns())

@@ -14,7 +14,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from mtlspec.data.batching import Specials
+from mtlspec.data.batching import EXTRA, Specials
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.data.layers._kind import Kind
 from mtlspec.errors import DataError
@@ -31,6 +31,10 @@ class PreparedSplit:
         self.word_pieces, self.word_offsets = _flat(table["word_pieces"])  # int32 [total words], int64 [N + 1]
         self.piece_counts = self.piece_offsets.diff()  # int64 [N]
         self.word_counts = self.word_offsets.diff()  # int64 [N]
+        self.raw = "segments" in table.column_names  # raw texts, stored with the specials of their encoder, no words
+        self.edge = 0 if self.raw else 1  # specials that a batch adds on each side
+        types = _flat(table["types"])[0] if self.raw else torch.zeros(0)
+        self.types = types if bool(types.any()) else None  # int32 [total]: token types, where there are two segments
 
     @classmethod
     def load(cls, directory: Path, split: str) -> PreparedSplit:
@@ -47,9 +51,24 @@ class PreparedSplit:
 
     @cached_property
     def piece_words(self) -> Tensor:
-        """int32 [total]: number of the word, within its sentence, that each sub-token belongs to."""
+        """int32 [total]: number of the word, within its sentence, that each sub-token belongs to.
+
+        Of raw text: number of the segment, -1 on specials.
+        """
+        if self.raw:
+            return _flat(self._table["segments"])[0]
         words = torch.arange(len(self.word_pieces)) - torch.repeat_interleave(self.word_offsets[:-1], self.word_counts)
         return torch.repeat_interleave(words.int(), self.word_pieces)
+
+    @cached_property
+    def lengths(self) -> Tensor:
+        """int64 [N]: sub-tokens beside two specials, which batches count for every example."""
+        return (self.piece_counts - EXTRA).clamp(min=0) if self.raw else self.piece_counts
+
+    def texts(self, row: int) -> list[str]:
+        """The segments of an example of raw text."""
+        texts: list[str] = self.column("texts")[row].as_py()
+        return texts
 
     def words(self, row: int) -> list[str]:
         words: list[str] = self._table["words"][row].as_py()

@@ -13,6 +13,7 @@ from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind
 
 if TYPE_CHECKING:
+    from mtlspec.data.prepare import TextCounts
     from mtlspec.data.tokenizer import WordTokenizer
 
 _BARS = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 10**9)  # longest sentence of each bar
@@ -29,6 +30,8 @@ OVERVIEW = (
     "words of several sub-tokens %",
     "sub-tokens of the longest sentence",
     "repeated sentences",
+    "examples cut",
+    "sub-tokens cut",
 )
 """Figures of one number a split, in the order they are read."""
 
@@ -38,7 +41,8 @@ class Statistics:
 
     def __init__(self, kinds: Mapping[str, LayerKind]) -> None:
         self._kinds = {name: layer_kind(kind) for name, kind in kinds.items()}
-        self._words: dict[str, Counter[str]] = {}
+        self._words: dict[str, Counter[str]] = {}  # of raw texts: what blanks separate
+        self._raw: set[str] = set()  # splits of raw texts
         self._lengths: dict[str, Counter[int]] = {}
         self._sentences: dict[str, Counter[tuple[str, ...]]] = {}
         self._labels: dict[str, dict[str, Counter[str]]] = {}  # layer -> split -> label
@@ -50,6 +54,8 @@ class Statistics:
         self._words[split], self._lengths[split], self._sentences[split] = Counter(), Counter(), Counter()
         for sentence in sentences:
             words = sentence.words or tuple(word for text in sentence.texts for word in text.split())
+            if sentence.texts:
+                self._raw.add(split)
             self._words[split].update(words)
             self._lengths[split][len(words)] += 1
             self._sentences[split][sentence.texts or words] += 1
@@ -68,13 +74,17 @@ class Statistics:
         self,
         tokenizer: WordTokenizer | None = None,
         dropped: Mapping[str, Sequence[DataError]] | None = None,
+        texts: Mapping[str, TextCounts] | None = None,
     ) -> dict[str, Any]:
-        """With a tokenizer, its sub-tokens are counted too; `dropped` are the defects of sentences left out."""
+        """With a tokenizer, its sub-tokens are counted too; `dropped` are the defects of sentences left out.
+
+        `texts` are the sub-tokens of splits of raw text, which are not made of words.
+        """
         lengths = {split: self._lengths[split] for split in self._lengths}
         counted = {"dropped sentences": {s: len(found) for s, found in dropped.items()}} if dropped is not None else {}
         return {
             **counted,
-            **(self._pieces(tokenizer) if tokenizer is not None else {}),
+            **(self._pieces(tokenizer, texts or {}) if tokenizer is not None else {}),
             "sentences": {split: count.total() for split, count in lengths.items()},
             "tokens": {split: count.total() for split, count in self._words.items()},
             "word types": {split: len(count) for split, count in self._words.items()},
@@ -94,17 +104,22 @@ class Statistics:
             "labels only in dev or test": {name: self._new_labels(name) for name in sorted(self._labels)},
         }
 
-    def _pieces(self, tokenizer: WordTokenizer) -> dict[str, dict[str, float]]:
-        """What an encoder makes of the words."""
-        table = tokenizer.pieces(word for counts in self._words.values() for word in counts)
-        size = {word: len(table[word]) for counts in self._words.values() for word in counts}
-        found: dict[str, dict[str, float]] = {name: {} for name in OVERVIEW if "sub-token" in name}
-        per_word, several, longest = found.values()
-        for split, counts in self._words.items():
+    def _pieces(self, tokenizer: WordTokenizer, texts: Mapping[str, TextCounts]) -> dict[str, dict[str, float]]:
+        """What an encoder makes of words, and has made of raw texts."""
+        words = {split: counts for split, counts in self._words.items() if split not in self._raw}
+        table = tokenizer.pieces(word for counts in words.values() for word in counts)
+        size = {word: len(table[word]) for counts in words.values() for word in counts}
+        found: dict[str, dict[str, float]] = {name: {} for name in OVERVIEW if "sub-token" in name or " cut" in name}
+        per_word, several, longest, examples_cut, pieces_cut = found.values()
+        for split, counts in words.items():
             per_word[split] = round(sum(n * size[w] for w, n in counts.items()) / max(counts.total(), 1), 3)
             several[split] = _percent(sum(n for w, n in counts.items() if size[w] > 1), counts.total())
             longest[split] = max((sum(map(size.__getitem__, words)) for words in self._sentences[split]), default=0)
-        return found
+        for split, made in texts.items():
+            per_word[split] = round(made.pieces / max(self._words[split].total(), 1), 3)
+            longest[split] = made.longest
+            examples_cut[split], pieces_cut[split] = made.examples_cut, made.pieces_cut
+        return {name: by_split for name, by_split in found.items() if by_split}
 
     def _by_split(self, counts: Counter[str]) -> dict[str, int]:
         return {split: counts[split] for split in self._lengths}

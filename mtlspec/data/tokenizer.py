@@ -27,7 +27,7 @@ _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 class WordTokenizer:
     """Sub-tokens of single words, each distinct word encoded once."""
 
-    def __init__(self, tokenizer: Tokenizer, specials: Specials) -> None:
+    def __init__(self, tokenizer: Tokenizer, specials: Specials, directory: Path | None = None) -> None:
         tokenizer.no_truncation()  # a stored limit of the original model would cut words silently
         tokenizer.no_padding()
         tokenizer.encode_special_tokens = True  # "[MASK]" in a text is text
@@ -35,14 +35,15 @@ class WordTokenizer:
         if isinstance(stage, pre_tokenizers.ByteLevel):
             stage.add_prefix_space = True  # a word is a word, not the tail of another one
         self.specials = specials
+        self.directory = directory  # where it comes from
         self._tokenizer = tokenizer
         self._pieces: dict[str, tuple[int, ...]] = {}
 
     @classmethod
     def load(cls, directory: Path) -> WordTokenizer:
         """The tokenizer of an encoder's directory (`tokenizer.json` and its configuration)."""
-        tokenizer = _read_tokenizer(directory)
-        return cls(tokenizer, _specials(tokenizer, directory))
+        tokenizer = read_tokenizer(directory)
+        return cls(tokenizer, _specials(tokenizer, directory), directory)
 
     @cached_property
     def vocabulary_size(self) -> int:
@@ -60,10 +61,11 @@ class WordTokenizer:
 
 def read_specials(directory: Path) -> Specials:
     """Ids of the special tokens of an encoder's directory."""
-    return _specials(_read_tokenizer(directory), directory)
+    return _specials(read_tokenizer(directory), directory)
 
 
-def _read_tokenizer(directory: Path) -> Tokenizer:
+def read_tokenizer(directory: Path) -> Tokenizer:
+    """The tokenizer of an encoder's directory, as it stands there."""
     path = directory / "tokenizer.json"
     if not path.is_file():
         raise EncoderError("E380", "the encoder has no tokenizer.json", path, "only fast tokenizers are supported")

@@ -109,7 +109,7 @@ def annotated_batches(
         if signature.any():
             members = torch.from_numpy(chosen[(has == signature).all(1)])
             present = [gold if there else None for gold, there in zip(golds, signature.tolist(), strict=True)]
-            for places in sequential(split.piece_counts[members], limits.sentences, limits.tokens):
+            for places in sequential(split.lengths[members], limits.sentences, limits.tokens):
                 yield collate(split, members[places], specials), present
 
 
@@ -171,6 +171,7 @@ def _each_alone(batch: Batch) -> Iterator[Batch]:
             piece_mask=batch.piece_mask[i : i + 1, :pieces],
             word_of_piece=batch.word_of_piece[i : i + 1, :pieces],
             word_mask=batch.word_mask[i : i + 1, :words],
+            types=None if batch.types is None else batch.types[i : i + 1, :pieces],
         )
 
 

@@ -46,7 +46,7 @@ def predict(
     wanted = {number: predicted_rows(model.tasks[number], split) for number in chosen}
     found: Predictions = {model.tasks[number].name: [None] * len(split) for number in chosen}
     every = torch.unique(torch.cat(list(wanted.values())))
-    for part in sequential(split.piece_counts[every], limits.sentences, limits.tokens):
+    for part in sequential(split.lengths[every], limits.sentences, limits.tokens):
         rows = every[part]
         batch = collate(split, rows, model.encoder.specials).to(model.device)
         shared = model.states(batch, 0) if model.sharing.task_free else None

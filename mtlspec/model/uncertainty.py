@@ -24,7 +24,7 @@ def uncertainty(model: MultiTaskModel, readings: Sequence[Reading], limits: Batc
     found = [torch.empty(len(reading.rows)) for reading in readings]
     owner = torch.repeat_interleave(torch.arange(len(readings)), torch.tensor([len(r.rows) for r in readings]))
     place = torch.cat([torch.arange(len(reading.rows)) for reading in readings])
-    lengths = torch.cat([reading.split.piece_counts[reading.rows] for reading in readings])
+    lengths = torch.cat([reading.split.lengths[reading.rows] for reading in readings])
     with _evaluating(model):
         for chunk in sequential(lengths, len(lengths), limits.tokens):
             members = {number: place[chunk[owner[chunk] == number]] for number in sorted(set(owner[chunk].tolist()))}

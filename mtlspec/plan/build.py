@@ -107,7 +107,7 @@ def _add_foundation(builder: _Builder, spec: ExperimentSpec, data: DataCard, enc
     prepared = builder.add(
         "prepare",
         f"prepare-{data.name}-{encoder.name}",
-        {"card": _dump(data), "encoder": encoder.name},
+        {"card": _dump(data), "encoder": encoder.name, **spec.encoder.reading()},
         {"data": corpus, "encoder": made},
         data.files,
         layer_modules(data),
@@ -143,7 +143,7 @@ def _add_model(
         "tasks": {name: _dump(options) for name, options in tasks.items()},
         "sharing": _dump(variant.sharing),
         "train": _dump(variant.train),
-        "encoder": spec.encoder.model_dump(mode="json", exclude={"card"}),
+        "encoder": spec.encoder.model_dump(mode="json", exclude={"card", "long_text"}),
         "seed": variant.seed,
         "run": _dump(spec.run),
         "sweep": sweep,

@@ -24,7 +24,7 @@ _TABLES = ("scipy", "matplotlib", "jinja2", *_ARRAYS)
 PACKAGES: dict[StageKind, tuple[str, ...]] = {
     "data": ("numpy",),
     "encoder": _MODELS,
-    "prepare": ("tokenizers", *_ARRAYS),
+    "prepare": ("tokenizers", "transformers", *_ARRAYS),
     "select": (),
     "train": _MODELS,
     "evaluate": _MODELS,

@@ -46,6 +46,15 @@ class EncoderUse(Frozen):
         default=None,
         description="Length limit in sub-tokens; longer sentences use a sliding window. Default: the encoder's.",
     )
+    long_text: Literal["error", "window", "longest_first", "only_second"] = Field(
+        default="error",
+        description="What to do with raw text over the length limit: stop, read it in a sliding window, or cut the "
+        "longer segment, or the second one. What is cut is counted in the report.",
+    )
+
+    def reading(self) -> dict[str, Any]:
+        """What decides how raw text becomes sub-tokens."""
+        return {"max_pieces": self.max_pieces, "long_text": self.long_text}
 
 
 class BatchLimits(Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from mtlspec.data.corpus import read_split
 from mtlspec.data.prepare import write_prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import Statistics
+from mtlspec.data.text_tokenizer import TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError
 from mtlspec.io.write import write_json
@@ -18,7 +20,7 @@ from mtlspec.stages.context import StageContext, StageResult
 
 
 def run(ctx: StageContext) -> StageResult:
-    """Parameters: `card`. Inputs: `data` (the files of the card) and `encoder` (its tokenizer)."""
+    """Parameters: `card`, `max_pieces`, `long_text`. Inputs: `data` (files of the card), `encoder` (its tokenizer)."""
     card = DataCard.model_validate(ctx.params["card"])
     statistics = Statistics(card.layer_kinds)
     dropped: dict[str, list[DataError]] = {split: [] for split in card.splits}
@@ -29,14 +31,18 @@ def run(ctx: StageContext) -> StageResult:
 
     splits = {split: stream(number, split) for number, split in enumerate(card.splits)}
     tokenizer = WordTokenizer.load(ctx.inputs["encoder"])
-    sizes = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds)
+    sizes, texts = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds, partial(_text_tokenizer, ctx))
     write_json(
         ctx.out / "dropped.json", {split: [_line(defect) for defect in found] for split, found in dropped.items()}
     )
     counts = {split: len(found) for split, found in dropped.items()}
     facts: dict[str, Any] = {"sentences": sizes, "dropped sentences": counts}
-    write_json(ctx.out / "statistics.json", statistics.result(tokenizer, dropped))
+    write_json(ctx.out / "statistics.json", statistics.result(tokenizer, dropped, texts))
     return StageResult(facts=facts)
+
+
+def _text_tokenizer(ctx: StageContext) -> TextTokenizer:
+    return TextTokenizer.load(ctx.inputs["encoder"], ctx.params["max_pieces"], ctx.params["long_text"])
 
 
 def _line(defect: DataError) -> str:

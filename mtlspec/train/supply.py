@@ -34,7 +34,7 @@ class Supply:
             if not len(rows):
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
         self.feeds = [
-            Feed(task.name, rows, split.piece_counts[rows], options.batch, seed)
+            Feed(task.name, rows, split.lengths[rows], options.batch, seed)
             for task, split, rows in zip(tasks, self.splits, self._samples(options.examples, seed), strict=True)
         ]
         self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(feed.batches_per_pass for feed in self.feeds))
@@ -92,7 +92,7 @@ class JointFeed:
     ) -> None:
         self._split, self._labelled = split, labelled
         rows = sample(torch.unique(torch.cat(list(labelled.values()))), len(split), options.examples, seed)
-        self.feed = Feed(name, rows, split.piece_counts[rows], options.batch, seed)
+        self.feed = Feed(name, rows, split.lengths[rows], options.batch, seed)
 
     def next(self) -> Iterator[Reading]:
         """Each task reads the sentences that are labelled for it."""

@@ -60,7 +60,7 @@ class Subject:
         self.encoder.eval()
         limits = BatchLimits()
         device = next(self.encoder.parameters()).device
-        for rows in sequential(split.piece_counts, limits.sentences, limits.tokens):
+        for rows in sequential(split.lengths, limits.sentences, limits.tokens):
             batch = collate(split, rows, self.encoder.specials).to(device)
             with self.encoder.heads.captured(attention=attention, contexts=contexts) as seen:
                 if self.model is None:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 def run(stage: Any, out: Path, card: DataCard, project: Path = ROOT, **inputs: Path) -> StageResult:
     out.mkdir()
-    params = json.loads(json.dumps({"card": card.model_dump(mode="json")}))
+    params = json.loads(json.dumps({"card": card.model_dump(mode="json"), "max_pieces": None, "long_text": "error"}))
     result: StageResult = stage.run(StageContext("x", params, inputs, out, out, "x", project))
     return result
 

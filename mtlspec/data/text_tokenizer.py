@@ -1,0 +1,157 @@
+"""From raw text, in one segment or two, to sub-tokens: as the encoder's own tokenizer means it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from tokenizers import Encoding, Tokenizer, models, processors
+
+from mtlspec.data.batching import Specials
+from mtlspec.data.sentence import Sentence
+from mtlspec.data.tokenizer import read_specials, read_tokenizer
+from mtlspec.errors import DataError, EncoderError, Place
+
+LongText = Literal["error", "window", "longest_first", "only_second"]
+"""What happens to a text that is longer than the encoder reads at once."""
+
+_CUTTING = ("longest_first", "only_second")
+_AFTER_PADDING = (
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "roberta-prelayernorm",
+    "xlm-roberta-xl",
+    "xmod",
+    "data2vec-text",
+)
+"""Families that count positions from behind the padding's id, and so read that many sub-tokens less."""
+
+_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+class EncodedText(NamedTuple):
+    """Sub-tokens of an example with the specials of its encoder, S of them, and how many were cut off."""
+
+    pieces: list[int]  # S
+    types: list[int]  # S: token types
+    segments: list[int]  # S: 0 or 1, -1 on specials
+    cut: int
+
+
+class TextTokenizer:
+    """Encodes examples with the post-processor of the encoder's tokenizer: specials, separators, token types.
+
+    `limit` is the number of sub-tokens, specials included, that the encoder reads at once (None: any), and `long_text`
+    what happens to longer examples.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, specials: Specials, limit: int | None = None, long_text: LongText = "error"
+    ) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # "[MASK]" in a text is text
+        self._tokenizer = tokenizer
+        # The vocabulary of a unigram model holds its specials as if they were words; in a text they are unknown ones.
+        held = {specials.cls, specials.sep, specials.pad, specials.mask} - {specials.unk}
+        self._hidden = dict.fromkeys(held, specials.unk) if isinstance(tokenizer.model, models.Unigram) else {}
+        self._limit = limit
+        self._long_text = long_text
+
+    @classmethod
+    def load(cls, directory: Path, max_pieces: int | None = None, long_text: LongText = "error") -> TextTokenizer:
+        """The tokenizer of an encoder's directory; the limit is `max_pieces`, or else the encoder's own."""
+        tokenizer = read_tokenizer(directory)
+        if tokenizer.post_processor is None:
+            tokenizer.post_processor = _post_processor(directory)
+        limit = max_pieces if max_pieces is not None else length_limit(directory)
+        return cls(tokenizer, read_specials(directory), limit, long_text)
+
+    def encode(self, sentences: Sequence[Sentence]) -> list[EncodedText]:
+        """Every example's sub-tokens; one that is too long is an error, whole or cut, as `long_text` says."""
+        encodings = self._tokenizer.encode_batch([_input(sentence) for sentence in sentences])
+        found = []
+        for sentence, encoding in zip(sentences, encodings, strict=True):
+            length = len(encoding.ids)
+            fits = self._limit is None or length <= self._limit or self._long_text == "window"
+            kept = encoding if fits else self._shortened(sentence, length, self._limit or 0)
+            segments = [-1 if segment is None else segment for segment in kept.sequence_ids]
+            pieces = self._as_text(kept.ids, segments)
+            found.append(EncodedText(pieces, kept.type_ids, segments, length - len(pieces)))
+        return found
+
+    def _as_text(self, pieces: list[int], segments: list[int]) -> list[int]:
+        """Sub-tokens, none of which is a special in the middle of a text."""
+        if not self._hidden:
+            return pieces
+        pairs = zip(pieces, segments, strict=True)
+        return [self._hidden.get(piece, piece) if segment >= 0 else piece for piece, segment in pairs]
+
+    def _shortened(self, sentence: Sentence, length: int, limit: int) -> Encoding:
+        place = Place(*sentence.place)
+        if self._long_text not in _CUTTING:
+            message = f"the example has {length} sub-tokens, but the encoder reads {limit} at once"
+            others = ", ".join(policy for policy in get_args(LongText) if policy != "error")
+            raise DataError("E279", message, place, f"say what to do with `long_text` under `encoder`: {others}")
+        strategy = self._long_text if len(sentence.texts) == 2 else "longest_first"
+        self._tokenizer.enable_truncation(limit, strategy=strategy)
+        try:
+            first, *second = sentence.texts
+            return self._tokenizer.encode(first, second[0] if second else None)
+        except Exception as error:  # the library raises plain Exception
+            hint = "use `long_text: longest_first`, which cuts both"
+            message = f"the example cannot be cut to {limit} sub-tokens: {error}"
+            raise DataError("E280", message, place, hint) from None
+        finally:
+            self._tokenizer.no_truncation()
+
+
+def length_limit(directory: Path) -> int | None:
+    """Sub-tokens, special ones included, that the encoder of a directory reads at once; None if there is no limit."""
+    if not (directory / "config.json").is_file():
+        return None
+    from transformers import AutoConfig
+
+    config = _asked(lambda: AutoConfig.from_pretrained(directory, **_LOCAL), directory)
+    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    if positions is None or positions <= 0:
+        return None
+    return int(positions - config.pad_token_id - 1 if config.model_type in _AFTER_PADDING else positions)
+
+
+def _input(sentence: Sentence) -> str | tuple[str, str]:
+    first, *more = sentence.texts
+    if len(more) > 1:
+        raise DataError("E282", f"{len(more) + 1} texts in one example", Place(*sentence.place), "give one or two")
+    return (first, more[0]) if more else first
+
+
+def _asked(question: Callable[[], Any], directory: Path) -> Any:
+    """What transformers knows of an encoder's directory."""
+    try:
+        return question()
+    except (ValueError, KeyError, OSError, TypeError, ImportError, AttributeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        message = f"transformers does not know how this encoder reads text: {reason}"
+        raise EncoderError("E383", message, directory) from None
+
+
+def _post_processor(directory: Path) -> Any:
+    """What a tokenizer without a post-processor gets: that of its family's class, or [CLS] a [SEP] b [SEP]."""
+    if not (directory / "config.json").is_file():
+        return _bert_like(read_specials(directory), read_tokenizer(directory))
+    from transformers import AutoTokenizer
+
+    known = _asked(lambda: AutoTokenizer.from_pretrained(directory, **_LOCAL), directory)
+    return known.backend_tokenizer.post_processor
+
+
+def _bert_like(specials: Specials, tokenizer: Tokenizer) -> Any:
+    cls, sep = (tokenizer.id_to_token(number) for number in (specials.cls, specials.sep))
+    return processors.TemplateProcessing(
+        single=f"{cls} $A {sep}",
+        pair=f"{cls} $A {sep} $B:1 {sep}:1",
+        special_tokens=[(cls, specials.cls), (sep, specials.sep)],
+    )
