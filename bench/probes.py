@@ -65,7 +65,7 @@ def passes(directory: Path, prepared: Path) -> dict[str, Callable[[], object]]:
     @torch.inference_mode()
     def plain() -> None:
         for split in splits.values():
-            for rows in sequential(split.piece_counts, limits.sentences, limits.tokens):
+            for rows in sequential(split.lengths, limits.sentences, limits.tokens):
                 batch = collate(split, rows, eager.specials)
                 eager.model(input_ids=batch.pieces, attention_mask=batch.piece_mask, output_attentions=True)
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from mtlspec.data.batching import Batch, collate
+from mtlspec.data.batching import Batch, collate_parts
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
@@ -47,12 +46,13 @@ def encode_parts(model: MultiTaskModel, readings: Sequence[Reading]) -> list[Enc
         groups, places = _together(readings)
     else:
         groups, places = list(readings), [_Place(number) for number in range(len(readings))]
-    parts = [collate(split, rows, model.encoder.specials).for_task(task) for task, split, rows in groups]
-    batch = _stack(parts, model.encoder.specials.pad).to(model.device)
+    batch = collate_parts([(split, rows) for _, split, rows in groups], model.encoder.specials)
+    tasks = torch.cat([torch.full_like(rows, task) for task, _, rows in groups])
+    batch = replace(batch, tasks=tasks).to(model.device)
     whole = Encoded(model.sharing.encode(batch), batch)
-    if len(parts) == 1 and all(place.rows is None for place in places):
+    if len(groups) == 1 and all(place.rows is None for place in places):
         return [Encoded(whole.states, batch.for_task(reading.task)) for reading in readings]
-    starts = [0, *accumulate(len(part.rows) for part in parts)]
+    starts = [0, *accumulate(len(rows) for _, _, rows in groups)]
     found = []
     for (task, split, rows), (group, index) in zip(readings, places, strict=True):
         own = torch.arange(len(rows)) if index is None else index
@@ -95,30 +95,3 @@ def _take(whole: Encoded, index: Tensor, split: PreparedSplit, task: int) -> Enc
     index = index.to(whole.batch.rows.device)
     batch = whole.batch.select(index, split).for_task(task)
     return Encoded(whole.states.select(index, batch.word_mask.shape[1], batch.pieces.shape[1]), batch)
-
-
-def _stack(parts: Sequence[Batch], pad: int) -> Batch:
-    """One batch of all rows, padded to the longest."""
-    if len(parts) == 1:
-        return parts[0]
-    words = max(part.word_mask.shape[1] for part in parts)
-    pieces = max(part.pieces.shape[1] for part in parts)
-    typed = any(part.types is not None for part in parts)
-
-    def wide(tensor: Tensor, width: int, filling: int) -> Tensor:
-        return functional.pad(tensor, (0, width - tensor.shape[1]), value=filling)
-
-    def types(part: Batch) -> Tensor:
-        return torch.zeros_like(part.pieces) if part.types is None else part.types
-
-    return replace(
-        parts[0],
-        rows=torch.cat([part.rows for part in parts]),
-        pieces=torch.cat([wide(part.pieces, pieces, pad) for part in parts]),
-        piece_mask=torch.cat([wide(part.piece_mask, pieces, 0) for part in parts]),
-        word_of_piece=torch.cat([wide(part.word_of_piece, pieces, -1) for part in parts]),
-        word_mask=torch.cat([wide(part.word_mask, words, 0) for part in parts]),
-        split=None,
-        types=torch.cat([wide(types(part), pieces, 0) for part in parts]) if typed else None,
-        tasks=torch.cat([part.tasks for part in parts if part.tasks is not None]),
-    )

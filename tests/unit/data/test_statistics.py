@@ -46,6 +46,20 @@ def test_figures_of_a_small_corpus() -> None:
     assert found["figures of layers"]["non-projective arcs"] == {"d": {"train": 1, "dev": 0, "test": 0}}
 
 
+def test_only_what_is_there_is_counted() -> None:
+    whole = sentence("a b", "X", "Y")
+    partial = Sentence("2", ("a", "b"), {"t": ("X", None)})
+    found = corpus_statistics({"train": [whole, partial, partial], "dev": [Sentence("3", ("a",), {})]})
+    assert found["labelled examples"] == {
+        "d": {"train": 1, "dev": 0},
+        "s": {"train": 1, "dev": 0},
+        "t": {"train": 3, "dev": 0},
+    }
+    assert found["labels"]["t"] == {"X": {"train": 3}, "Y": {"train": 1}}
+    (rows,) = (rows for title, _, rows in statistics_rows(found) if title == "Labelled examples")
+    assert rows == [("d", "1", "0"), ("s", "1", "0"), ("t", "3", "0")]
+
+
 def test_lengths_are_told_in_order_whatever_file_they_come_from() -> None:
     train = [sentence(" ".join("a" * length), *"X" * length) for length in (3, 12, 33, 120, 1200)]
     found = json.loads(json.dumps(corpus_statistics({"train": train}), sort_keys=True))  # as files keep them
