@@ -19,7 +19,10 @@ SUFFIXES = ["##s", "##son", "##corp"]  # names may have several pieces
 
 
 def sentence(rng: random.Random, number: int) -> Sentence:
-    """Noun phrase, verb, noun phrase, `with` phrases; layers `pos` (plain), `ner` (BIO), `dep`, `con` and `srl`."""
+    """Noun phrase, verb, noun phrase, `with` phrases.
+
+    Layers `pos` (plain), `ner` (BIO), `dep`, `con`, `srl`, `topic` (are there names?) and `size` (words).
+    """
     words: list[str] = []
     pos: list[str] = []
     ner: list[str] = []
@@ -80,6 +83,8 @@ def sentence(rng: random.Random, number: int) -> Sentence:
         "dep": DepTree(tuple(heads), tuple(rels)),
         "con": ConTree(((0, size, "TOP"), (0, size, "S"), *closed), tuple(pos)),
         "srl": (Frame(verb, f"{words[verb]}.01", tuple(roles)),),
+        "topic": "names" if "NAME" in pos else "things",
+        "size": float(size),
     }
     return Sentence(f"s{number}", tuple(words), layers, ("toy", number + 1))
 

@@ -18,8 +18,10 @@ from mtlspec.kinds import Options, Sequence_
 if TYPE_CHECKING:
     from mtlspec.data.readers._blocks import Block
     from mtlspec.data.sentence import Sentence
+    from mtlspec.metrics.schemes import Scheme
     from mtlspec.model.encoder.encoder import Encoder
     from mtlspec.model.sharing import Sharing
+    from mtlspec.model.tagger import Tagger
     from mtlspec.model.task import Task
     from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
     from mtlspec.train.balancing import Balance
@@ -75,6 +77,10 @@ class TaskOptions(Options):
 
 class TaggerOptions(Options):
     """From word vectors to tag scores, with their loss and decoding."""
+
+    @abstractmethod
+    def build(self, width: int, tags: Sequence[str], scheme: Scheme) -> Tagger:
+        """`width` is that of the word vectors; `tags` are those that it chooses from, `scheme` how they spell spans."""
 
 
 class SharingOptions(Options):

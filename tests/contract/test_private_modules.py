@@ -13,7 +13,6 @@ STILL_SHARED = {  # the base classes of kinds, which deserve a public home
     "mtlspec.data.layers._kind",
     "mtlspec.data.readers._bits",
     "mtlspec.data.readers._blocks",
-    "mtlspec.model.taggers._tagger",
 }
 
 

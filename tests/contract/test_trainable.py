@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +14,8 @@ from mtlspec import kinds
 from mtlspec.data.batching import collate
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
+from mtlspec.errors import StageError
+from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import build_model, load_model
 from mtlspec.model.predict import predict
@@ -25,7 +28,9 @@ TAGGING = {"type": "tagging", "layer": "ner"}
 EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy data
     "biaffine_dep": {"layer": "dep"},
     "biaffine_ner": {"layer": "ner"},
+    "classification": {"layer": "topic", "metric": "f1"},
     "crf_con": {"layer": "con"},
+    "regression": {"layer": "size"},
     "span_srl": {"layer": "srl"},
     "tagging": {"layer": "ner"},
 }
@@ -70,14 +75,34 @@ def test_a_task_learns_predicts_and_comes_back_from_disk(
     assert len(predicted) == len(truth) == len(data.dev)
     counts = built.metric.counts(truth, predicted)
     assert counts.shape == (len(data.dev), len(built.metric.columns))
-    perfect = built.metric.scores(built.metric.counts(truth, truth).sum(0))
+    perfect = built.metric.score_rows(built.metric.counts(truth, truth))
     assert perfect[built.metric.main] == pytest.approx(100.0)
+    metric = rebuild_metric(json.loads(json.dumps(built.metric.describe())))
+    assert metric.score_rows(counts) == built.metric.score_rows(counts)
+    assert metric.exchange(counts, counts, np.arange(3))(np.ones((2, 3), np.uint8)).tolist() == [0.0, 0.0]
     built.write_predictions(data.dev, predicted, tmp_path / f"x.{built.extension}")
     assert (tmp_path / f"x.{built.extension}").stat().st_size > 0
     (tmp_path / "saved").mkdir()
     model.save(tmp_path / "saved", tokenizer=toy_encoder)
     (again,) = predict(load_model(tmp_path / "saved"), data.dev, BatchLimits()).values()
     assert again == predicted
+
+
+@pytest.mark.parametrize("task", CASES, ids=str)
+def test_a_task_says_how_unsure_it_is_or_that_it_does_not(
+    task: dict[str, Any], toy_encoder: Path, data: Prepared
+) -> None:
+    model = _model(toy_encoder, data, task)
+    model.module.eval()
+    batch = collate(data.train, torch.arange(5), data.specials)
+    try:
+        found = model.tasks[0].uncertainty(model.states(batch, 0), batch)
+    except StageError as error:
+        assert error.code == "E470"
+        return
+    assert found.shape == (5,)
+    assert not found.requires_grad
+    assert ((found >= 0) & (found <= 1)).all()
 
 
 @pytest.mark.parametrize("sharing", kinds.names(SHARING))

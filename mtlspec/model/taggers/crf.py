@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from mtlspec.model.taggers._tagger import UNKNOWN
+from mtlspec.model.tagger import UNKNOWN, Tagger
 from mtlspec.spec.families import TaggerOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from mtlspec.metrics.schemes import Scheme
-    from mtlspec.model.taggers._tagger import Tagger
 
 # Finite: if the scheme forbids every sequence of the known tags, the best of them is still found.
 FORBIDDEN = -1e4
@@ -31,7 +30,7 @@ class Options(TaggerOptions):
         return Crf(width, tags, scheme if self.constrained else "plain", self.transition_l2)
 
 
-class Crf:
+class Crf(Tagger):
     """Emissions by a linear layer; transitions [C, C], start [C] and end [C] start at zero."""
 
     def __init__(self, width: int, tags: Sequence[str], scheme: Scheme, transition_l2: float) -> None:
@@ -57,21 +56,22 @@ class Crf:
         )
 
     def loss(self, words: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
-        """Negative log-likelihood per word, over the sentences whose tags are all known; plus the L2 penalty."""
-        from mtlspec.structs.linear_chain import nll
+        """Negative log-likelihood of the known tags, per word that has one; plus the L2 penalty.
 
-        known = ((tags != UNKNOWN) | ~mask).all(1)  # [B]
+        Where some are unknown, that is the probability of all taggings that agree with the known ones.
+        """
+        from mtlspec.structs.linear_chain import log_partition, nll
+
         scores = self._scores
         # The chain is summed in float32 whatever the precision of the encoder: log-sum-exp over a sentence needs it.
-        losses = nll(
-            self._emissions(words).float(),
-            scores["transitions"],
-            scores["start"],
-            scores["end"],
-            mask,
-            tags.clamp(min=0),
-        )
-        loss: Tensor = (losses * known).sum() / (mask & known[:, None]).sum().clamp(min=1)
+        emissions, chain = self._emissions(words).float(), (scores["transitions"], scores["start"], scores["end"], mask)
+        known = (tags != UNKNOWN) & mask
+        if bool((known | ~mask).all()):
+            losses = nll(emissions, *chain, tags.clamp(min=0))
+        else:
+            agreeing = emissions.masked_fill(_excluded(tags, known, emissions.shape[2]), float("-inf"))
+            losses = log_partition(emissions, *chain) - log_partition(agreeing, *chain)
+        loss: Tensor = losses.sum() / known.sum().clamp(min=1)
         return loss + self._l2 * scores["transitions"].square().sum() if self._l2 else loss
 
     def decode(self, words: Tensor, mask: Tensor) -> Tensor:
@@ -83,3 +83,17 @@ class Crf:
         )
         tags, _ = viterbi(self._emissions(words).float(), transitions, start, end, mask)
         return tags
+
+    def probabilities(self, words: Tensor, mask: Tensor) -> Tensor:
+        from mtlspec.structs.linear_chain import marginals
+
+        scores = self._scores
+        return marginals(self._emissions(words).float(), scores["transitions"], scores["start"], scores["end"], mask)
+
+
+def _excluded(tags: Tensor, known: Tensor, count: int) -> Tensor:
+    """bool [B, W, C]: the tags that are not the known one of their word."""
+    import torch
+
+    others = torch.arange(count, device=tags.device) != tags.unsqueeze(2)
+    return others & known.unsqueeze(2)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from mtlspec.model.taggers._tagger import UNKNOWN
+from mtlspec.model.tagger import UNKNOWN, Tagger
 from mtlspec.spec.families import TaggerOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from mtlspec.metrics.schemes import Scheme
-    from mtlspec.model.taggers._tagger import Tagger
 
 
 class Options(TaggerOptions):
@@ -23,7 +22,7 @@ class Options(TaggerOptions):
         return Linear(width, len(tags))
 
 
-class Linear:
+class Linear(Tagger):
     def __init__(self, width: int, tags: int) -> None:
         from torch import nn
 
@@ -42,3 +41,8 @@ class Linear:
         del mask
         best: Tensor = self.module(words).argmax(-1)
         return best
+
+    def probabilities(self, words: Tensor, mask: Tensor) -> Tensor:
+        del mask
+        found: Tensor = self.module(words).detach().float().softmax(-1)
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -136,15 +136,21 @@ class BiaffineDep(Task):
         return heads
 
     def gold_values(self, split: PreparedSplit) -> Sequence[GoldTree]:
+        """Trees without words where the data have none; a word without the tag that a rule reads is no punctuation."""
         from mtlspec.metrics.attachment import GoldTree, punctuation
 
         rule, tags = self._options.punctuation, self._punctuation_tags(split)
-        return [
-            GoldTree(tree.heads, tree.rels, punctuation(rule, split.words(row), tags[row] if tags else ()))
-            for row, tree in enumerate(cast("list[DepTree]", split.values(self.layer)))
-        ]
+        trees = []
+        for row, tree in enumerate(split.values(self.layer)):
+            if tree is None:
+                trees.append(GoldTree((), (), ()))
+                continue
+            words = split.words(row)
+            given = (tags[row] if tags else None) or [None] * len(words)
+            trees.append(GoldTree(tree.heads, tree.rels, punctuation(rule, words, given)))
+        return trees
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[DepTree], path: Path) -> None:
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[DepTree | None], path: Path) -> None:
         """CoNLL-U with the predicted heads and relations, and the tags of the data where they have such layers."""
         from mtlspec.data.sentence import Sentence
         from mtlspec.data.writers import conllu
@@ -153,7 +159,9 @@ class BiaffineDep(Task):
         tags = {name: split.strings(name) for name in ("upos", "xpos") if split.layers.get(name) == "tags"}
         sentences = []
         for row, tree in enumerate(predictions):
-            given = {name: tuple(column[row]) for name, column in tags.items()}
+            if tree is None:
+                continue
+            given = {name: tuple(tag or "_" for tag in column[row]) for name, column in tags.items() if column[row]}
             sentences.append(Sentence(str(row + 1), tuple(split.words(row)), {**given, "dep": tree}))
         write_text(path, conllu(sentences))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from mtlspec.data.batching import Batch
     from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.metrics.entities import GoldSpans
     from mtlspec.metrics.metric import Metric
     from mtlspec.metrics.schemes import Scheme, Span
     from mtlspec.model.encoder.states import States
@@ -50,12 +51,17 @@ class Options(TaskOptions):
 
 
 class EntityGold(NamedTuple):
-    """Spans of a split end to end: starts, last words (inclusive), classes, each int64 [M]; offsets int64 [N + 1]."""
+    """Spans of a split end to end: starts, last words (inclusive), classes, each int64 [M]; offsets int64 [N + 1].
+
+    Words about whose spans the tags say nothing likewise: hidden int64 [H], with offsets int64 [N + 1].
+    """
 
     starts: Tensor
     lasts: Tensor
     classes: Tensor
     offsets: Tensor
+    hidden: Tensor
+    hidden_offsets: Tensor
 
 
 class BiaffineNer(Task):
@@ -91,10 +97,13 @@ class BiaffineNer(Task):
         sentences = self.gold_values(split)
         spans = [(start, end - 1, place.get(kind, UNKNOWN)) for found in sentences for start, end, kind in found]
         starts, lasts, classes = torch.tensor(spans, dtype=torch.int64).view(-1, 3).T.contiguous()
-        return EntityGold(starts, lasts, classes, torch.tensor([0, *map(len, sentences)]).cumsum(0))
+        hidden = torch.tensor([word for found in sentences for word in sorted(found.hidden)], dtype=torch.int64)
+        sizes = [[0, *map(len, sentences)], [0, *(len(found.hidden) for found in sentences)]]
+        offsets, hidden_offsets = torch.tensor(sizes, dtype=torch.int64).cumsum(1)
+        return EntityGold(starts, lasts, classes, offsets, hidden, hidden_offsets)
 
     def loss(self, states: States, batch: Batch, gold: EntityGold) -> Tensor:
-        """Mean cross-entropy of all spans; those of a type that training never saw are left out."""
+        """Mean cross-entropy of all spans; those of an unseen type and those that hold a hidden word are left out."""
         import torch
         from torch.nn.functional import cross_entropy
 
@@ -102,6 +111,13 @@ class BiaffineNer(Task):
 
         scores = self._scores(states.words)  # [B, N, N, C]
         classes = torch.where(_spans(batch.word_mask.cpu()), NULL, UNKNOWN)
+        if len(gold.hidden):
+            owner, place = members(gold.hidden_offsets, batch.rows.cpu())
+            hidden = torch.zeros(batch.word_mask.shape, dtype=torch.int64)
+            hidden[owner, gold.hidden[place]] = 1
+            before = hidden.cumsum(1)
+            touched = before.unsqueeze(1) - (before - hidden).unsqueeze(2) > 0  # from word i to word j
+            classes.masked_fill_(touched, UNKNOWN)
         owner, place = members(gold.offsets, batch.rows.cpu())
         classes[owner, gold.starts[place], gold.lasts[place]] = gold.classes[place]
         flat = classes.flatten().to(scores.device)
@@ -124,27 +140,33 @@ class BiaffineNer(Task):
             found[row].append((first, end + 1, self.types[kind - 1]))
         return found
 
-    def gold_values(self, split: PreparedSplit) -> Sequence[list[Span]]:
-        from mtlspec.metrics.schemes import spans_of
+    def gold_values(self, split: PreparedSplit) -> Sequence[GoldSpans]:
+        from mtlspec.metrics.entities import GoldSpans
 
-        return [spans_of(tags, self.scheme) for tags in split.strings(self.layer)]
+        return [GoldSpans(tags, self.scheme) for tags in split.strings(self.layer)]
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[Span]], path: Path) -> None:
-        """Word, gold and predicted tag (IOB2) a line; spans inside n others have their tags n columns further on."""
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[Span] | None], path: Path) -> None:
+        """Word, gold and predicted tag (IOB2) a line; spans inside n others have their tags n columns further on.
+
+        A gold tag is `_` where the data have none, or only a part of what is needed to know a span.
+        """
         from mtlspec.data.sentence import Sentence
         from mtlspec.data.writers import columns
         from mtlspec.io.write import write_text
         from mtlspec.metrics.schemes import tags_of
 
         gold = self.gold_values(split)
-        levels = [_levels(spans) for spans in predictions]
-        depth = max((len(found) for found in levels), default=1)
+        levels = {row: _levels(spans) for row, spans in enumerate(predictions) if spans is not None}
+        depth = max((len(found) for found in levels.values()), default=1)
         names = ["gold", *(f"predicted-{level}" for level in range(depth))]
+        unlabelled = set(range(len(split))) - set(self.rows(split).tolist())
         sentences = []
-        for row, found in enumerate(levels):
+        for row, found in levels.items():
             words = split.words(row)
             sides = [gold[row], *found, *([[]] * (depth - len(found)))]
             tags = [tuple(tags_of(spans, len(words), "bio")) for spans in sides]
+            hidden = range(len(words)) if row in unlabelled else gold[row].hidden
+            tags[0] = tuple("_" if word in hidden else tag for word, tag in enumerate(tags[0]))
             sentences.append(Sentence(str(row), tuple(words), dict(zip(names, tags, strict=True))))
         write_text(path, columns(sentences, names))
 

@@ -127,20 +127,23 @@ class CrfConstituency(Task):
             trees.append(ConTree((*top, *phrases), ()))
         return trees
 
-    def gold_values(self, split: PreparedSplit) -> Sequence[ConTree]:
-        return cast("list[ConTree]", split.values(self.layer))
+    def gold_values(self, split: PreparedSplit) -> Sequence[ConTree | None]:
+        return cast("list[ConTree | None]", split.values(self.layer))
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[ConTree], path: Path) -> None:
-        """One bracketed tree a line, with the pre-terminals of the data."""
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[ConTree | None], path: Path) -> None:
+        """One bracketed tree a line, with the pre-terminals of the data, `_` where they have none."""
         from mtlspec.data.layers.con import bracketed
         from mtlspec.data.sentence import ConTree
         from mtlspec.io.write import write_text
 
         pos = split.strings(f"{self.layer}.pos")
-        trees = (
-            ConTree(tree.spans, tuple(tag or "_" for tag in tags)) for tree, tags in zip(predictions, pos, strict=True)
-        )
-        write_text(path, "".join(bracketed(split.words(i), tree) + "\n" for i, tree in enumerate(trees)))
+        lines = []
+        for row, tree in enumerate(predictions):
+            if tree is not None:
+                words = split.words(row)
+                tags = tuple(tag or "_" for tag in pos[row]) or ("_",) * len(words)
+                lines.append(bracketed(words, ConTree(tree.spans, tags)) + "\n")
+        write_text(path, "".join(lines))
 
 
 def _cells(spans: Tensor, sizes: Tensor, posts: int) -> Tensor:

@@ -136,17 +136,21 @@ class SpanSrl(Task):
             frames[b].setdefault(predicate, []).append((start, end, self.roles[label]))
         return [tuple(Frame(p, "", tuple(sorted(found[p]))) for p in sorted(found)) for found in frames]
 
-    def gold_values(self, split: PreparedSplit) -> Sequence[tuple[Frame, ...]]:
-        return cast("list[tuple[Frame, ...]]", split.values(self.layer))
+    def gold_values(self, split: PreparedSplit) -> Sequence[tuple[Frame, ...] | None]:
+        return cast("list[tuple[Frame, ...] | None]", split.values(self.layer))
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[tuple[Frame, ...]], path: Path) -> None:
+    def write_predictions(
+        self, split: PreparedSplit, predictions: Sequence[tuple[Frame, ...] | None], path: Path
+    ) -> None:
         """CoNLL-2012 columns; senses are not predicted, so their column only marks predicates."""
         from mtlspec.data.sentence import Sentence
         from mtlspec.data.writers import conll2012
         from mtlspec.io.write import write_text
 
         sentences = (
-            Sentence(str(row), tuple(split.words(row)), {"srl": frames}) for row, frames in enumerate(predictions)
+            Sentence(str(row), tuple(split.words(row)), {"srl": frames})
+            for row, frames in enumerate(predictions)
+            if frames is not None
         )
         write_text(path, conll2012(sentences, self.name))
 

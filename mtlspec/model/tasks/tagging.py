@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mtlspec.metrics.metric import Metric
     from mtlspec.metrics.schemes import Scheme
     from mtlspec.model.encoder.states import States
-    from mtlspec.model.taggers._tagger import TaggerKind
 
 
 class Options(TaskOptions):
@@ -64,13 +63,13 @@ class Tagging(Task):
         self.metric: Metric = TagAccuracy() if scheme == "plain" else SpanF1(scheme)
         self._options = options
         self._dropout = nn.Dropout(options.dropout)
-        self._tagger = cast("TaggerKind", options.decoder).build(width, self.tags, scheme)
+        self._tagger = options.decoder.build(width, self.tags, scheme)
         self.module = nn.ModuleDict({"dropout": self._dropout, "tagger": self._tagger.module})
 
     def encode(self, split: PreparedSplit) -> TagGold:
         import torch
 
-        from mtlspec.model.taggers._tagger import UNKNOWN
+        from mtlspec.model.tagger import UNKNOWN
 
         codes = split.codes(self.layer, self.tags)
         return TagGold(torch.cat([codes, torch.tensor([UNKNOWN])]), split.offsets(self.layer))
@@ -89,19 +88,27 @@ class Tagging(Task):
         lengths = batch.word_mask.sum(1).tolist()
         return [[self.tags[tag] for tag in row[:length]] for row, length in zip(ids, lengths, strict=True)]
 
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """Mean over the words of the entropy of their tags, as a share of the largest one possible."""
+        from mtlspec.model.entropy import normalised_entropy
+
+        mask = batch.word_mask
+        entropy = normalised_entropy(self._tagger.probabilities(self._dropout(states.words), mask))
+        return entropy.masked_fill(~mask, 0.0).sum(1) / mask.sum(1).clamp(min=1)
+
     def gold_values(self, split: PreparedSplit) -> Sequence[list[str | None]]:
         return split.strings(self.layer)
 
-    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[str]], path: Path) -> None:
-        """Token, gold tag and predicted tag a line; a blank line after every sentence."""
+    def write_predictions(self, split: PreparedSplit, predictions: Sequence[Sequence[str] | None], path: Path) -> None:
+        """Token, gold tag (`_`: none) and predicted tag a line; a blank line after every predicted sentence."""
         from mtlspec.io.write import write_text
 
         gold = self.gold_values(split)
         lines: list[str] = []
         for i, predicted in enumerate(predictions):
-            lines.extend(
-                "\t".join(cells)
-                for cells in zip(split.words(i), (tag or "_" for tag in gold[i]), predicted, strict=True)
-            )
+            if predicted is None:
+                continue
+            right = [tag if tag is not None else "_" for tag in gold[i]] or ["_"] * len(predicted)
+            lines.extend("\t".join(cells) for cells in zip(split.words(i), right, predicted, strict=True))
             lines.append("")
         write_text(path, "\n".join([*lines, ""]) if lines else "")

@@ -200,3 +200,22 @@ def test_fifty_real_sentences_are_learnt_by_heart(tmp_path: Path) -> None:
     fifty = [s for s in options.read(file) if len(s.words) < 40 and set(s.layers["ner"]) != {"O"}][:50]  # type: ignore[arg-type]
     encoder = toy.write_encoder(tmp_path / "encoder", width=128, layers=4, heads=8, dropout=0.0, known=fifty)
     assert overfitted(tmp_path, encoder, fifty, epochs=60, lr=5e-4) >= 99
+
+
+def test_spans_that_touch_a_gap_neither_train_nor_count(tmp_path: Path, toy_encoder: Path) -> None:
+    """Every span that holds word 1, which has no tag, or word 0, whose span may go on, is left out of the loss."""
+    sentence = Sentence("x", WORDS[:4], {"ner": ("B-X", None, "O", "B-Y")})
+    splits = {"train": [sentence, made("B-X B-Y"), Sentence("x", WORDS[:2], {})], "dev": [sentence], "test": [sentence]}
+    data = Prepared.load(toy.write_prepared(tmp_path / "data", toy_encoder, splits))
+    task = randomised(biaffine(dict(data.labels["ner"]), size=4))
+    assert task.rows(data.train).tolist() == [0, 1]
+    assert [list(spans) for spans in task.gold_values(data.train)] == [[(3, 4, "Y")], [(0, 1, "X"), (1, 2, "Y")], []]
+    batch, states = states_of(data, "train", [0])
+    scores = task._scores(states.words).log_softmax(-1)[0]
+    expected = -(scores[2, 2, 0] + scores[2, 3, 0] + scores[3, 3, 2]) / 3
+    torch.testing.assert_close(task.loss(states, batch, task.encode(data.train)), expected)
+    counts = task.metric.counts(task.gold_values(data.train)[:1], [[(0, 2, "X"), (2, 3, "Y"), (3, 4, "Y")]])
+    assert counts.tolist() == [[1, 2, 1]]
+    task.write_predictions(data.train, [[(0, 1, "X")], None, []], tmp_path / "x.tsv")
+    lines = "cat\t_\tB-X\nsees\t_\tO\ndog\tO\tO\ntree\tB-Y\tO\n\ncat\t_\tO\nsees\t_\tO\n\n"
+    assert (tmp_path / "x.tsv").read_text() == lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +16,10 @@ from mtlspec.data.sentence import Sentence
 from mtlspec.kinds import options_class
 from mtlspec.metrics.schemes import convert
 from mtlspec.model.encoder.states import States
-from mtlspec.model.taggers._tagger import UNKNOWN
+from mtlspec.model.tagger import UNKNOWN
 from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks.tagging import Tagging
-from mtlspec.spec.families import TASKS, TaskOptions
+from mtlspec.spec.families import TAGGERS, TASKS, TaskOptions
 from tests import real_sentences, toy
 
 
@@ -45,6 +47,18 @@ def odd_data(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Pre
     return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("odd"), toy_encoder, splits))
 
 
+@pytest.fixture(scope="module")
+def gaps(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Prepared:
+    """A word without a tag, and a sentence without the layer."""
+    train = [
+        Sentence("1", ("cat", "sees", "dog"), {"pos": ("N", None, "N")}),
+        Sentence("2", ("dog", "sees"), {}),
+        Sentence("3", ("cat",), {"pos": ("V",)}),
+    ]
+    splits = {"train": train, "dev": train, "test": train[1:2]}
+    return Prepared.load(toy.write_prepared(tmp_path_factory.mktemp("gaps"), toy_encoder, splits))
+
+
 def states_of(prepared: Prepared, split: str, rows: list[int], width: int = 8) -> tuple[Any, States]:
     batch = collate(getattr(prepared, split), torch.tensor(rows), prepared.specials)
     torch.manual_seed(5)
@@ -70,13 +84,10 @@ def test_linear_loss_is_the_mean_over_known_words(odd_data: Prepared) -> None:
     torch.testing.assert_close(task.loss(states, batch, task.encode(odd_data.dev)), expected)
 
 
-def test_crf_loss_skips_sentences_with_unknown_tags_and_adds_l2(odd_data: Prepared) -> None:
+def test_crf_loss_adds_l2(odd_data: Prepared) -> None:
     plain = tagging("ner", dict(odd_data.labels["ner"]), decoder="crf")
     gold = plain.encode(odd_data.dev)
     batch, states = states_of(odd_data, "dev", [1, 0])
-    alone = States(states.words[:1], states.cls[:1], states.sep[:1], states.pieces[:1])
-    only, _ = states_of(odd_data, "dev", [1])
-    torch.testing.assert_close(plain.loss(states, batch, gold), plain.loss(alone, only, gold))
     penalised = tagging("ner", dict(odd_data.labels["ner"]), decoder={"type": "crf", "transition_l2": 0.5})
     penalised.module.load_state_dict(plain.module.state_dict())
     with torch.no_grad():
@@ -84,6 +95,77 @@ def test_crf_loss_skips_sentences_with_unknown_tags_and_adds_l2(odd_data: Prepar
             dict(task.module.named_parameters())["tagger.scores.transitions"].fill_(2.0)
     extra = penalised.loss(states, batch, gold) - plain.loss(states, batch, gold)
     assert extra.item() == pytest.approx(0.5 * 9 * 4)
+
+
+def test_crf_sums_over_all_tags_of_a_word_without_one() -> None:
+    """Against the sum over every tagging, and so does the gradient."""
+    torch.manual_seed(2)
+    crf = options_class(TAGGERS, "crf").model_validate({"type": "crf"}).build(4, ["A", "B", "C"], "plain")  # type: ignore[attr-defined]
+    for parameter in crf.module.parameters():
+        torch.nn.init.normal_(parameter)
+    words, mask = torch.randn(3, 4, 4), torch.tensor([[True] * 4, [True] * 3 + [False], [True] * 2 + [False] * 2])
+    tags = torch.tensor([[0, UNKNOWN, 2, UNKNOWN], [UNKNOWN, 1, 1, UNKNOWN], [UNKNOWN] * 4])
+    loss = crf.loss(words, mask, tags)
+    parts = dict(crf.module.named_parameters())
+    transitions, start, end = (parts[f"scores.{name}"] for name in ("transitions", "start", "end"))
+    total = torch.zeros(())
+    for row in range(3):
+        emissions = crf.module["emissions"](words[row])
+        size = int(mask[row].sum())
+        found: list[tuple[torch.Tensor, bool]] = []
+        for path in product(range(3), repeat=size):
+            score = start[path[0]] + end[path[-1]] + sum(emissions[i, tag] for i, tag in enumerate(path))
+            score = score + sum(transitions[a, b] for a, b in pairwise(path))
+            agrees = all(tags[row, i] in (UNKNOWN, tag) for i, tag in enumerate(path))
+            found.append((score, agrees))
+        everything = torch.logsumexp(torch.stack([score for score, _ in found]), 0)
+        total = total + everything - torch.logsumexp(torch.stack([score for score, agrees in found if agrees]), 0)
+    torch.testing.assert_close(loss, total / 4)  # four words have a tag
+    ours = torch.autograd.grad(loss, list(parts.values()))
+    theirs = torch.autograd.grad(total / 4, list(parts.values()))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("decoder", ["linear", "crf"])
+def test_words_without_a_tag_neither_train_nor_count(decoder: str, gaps: Prepared, tmp_path: Path) -> None:
+    task = tagging("pos", dict(gaps.labels["pos"]), decoder=decoder)
+    gold = task.encode(gaps.train)
+    assert task.rows(gaps.train).tolist() == [0, 2]
+    assert task.gold_values(gaps.train)[0] == ["N", None, "N"]
+    batch, states = states_of(gaps, "train", [0, 2])
+    loss = task.loss(states, batch, gold)
+    words = states.words.clone()
+    words[1, 0] += 1.0
+    assert task.loss(replace(states, words=words), batch, gold) != loss
+    counts = task.metric.counts(task.gold_values(gaps.train)[:1], [["N", "N", "V"]])
+    assert counts.tolist() == [[1, 2]]
+    task.write_predictions(gaps.train, [["N", "V", "N"], None, ["V"]], tmp_path / "x.tsv")
+    assert (tmp_path / "x.tsv").read_text() == "cat\tN\tN\nsees\t_\tV\ndog\tN\tN\n\ncat\tV\tV\n\n"
+
+
+def test_linear_gradient_is_zero_at_words_without_a_tag(gaps: Prepared) -> None:
+    task = tagging("pos", dict(gaps.labels["pos"]))
+    batch, states = states_of(gaps, "train", [0, 2])
+    states.words.requires_grad_()
+    (found,) = torch.autograd.grad(task.loss(states, batch, task.encode(gaps.train)), states.words)
+    assert (found.abs().sum(2) > 0).tolist() == [[True, False, True], [True, False, False]]
+
+
+@pytest.mark.parametrize("decoder", ["linear", "crf"])
+def test_uncertainty_is_the_mean_entropy_of_the_words(decoder: str, odd_data: Prepared) -> None:
+    task = tagging("ner", dict(odd_data.labels["ner"]), decoder=decoder)
+    batch, states = states_of(odd_data, "dev", [1, 0])
+    found = task.uncertainty(states, batch)
+    assert found.shape == (2,)
+    assert ((found > 0) & (found < 1)).all()
+    with torch.no_grad():
+        for parameter in task.module.parameters():
+            parameter.zero_()
+    torch.testing.assert_close(task.uncertainty(states, batch), torch.ones(2))
+    emissions = cast(Any, task.module["tagger"] if decoder == "linear" else task.module["tagger"]["emissions"])
+    with torch.no_grad():
+        emissions.bias[0] = 100.0
+    torch.testing.assert_close(task.uncertainty(states, batch), torch.zeros(2))
 
 
 def test_an_unseen_gold_tag_counts_as_an_error(odd_data: Prepared) -> None:

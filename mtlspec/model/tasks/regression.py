@@ -1,0 +1,78 @@
+"""Regression: one number for a sentence, a text, or a pair of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from mtlspec.errors import StageError
+from mtlspec.model.tasks._pooled import PooledOptions, PooledTask
+from mtlspec.spec.families import LayerKind
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mtlspec.data.batching import Batch
+    from mtlspec.data.prepared import PreparedSplit
+    from mtlspec.model.encoder.states import States
+    from mtlspec.model.task import Task
+
+
+class Options(PooledOptions):
+    reads: ClassVar[frozenset[LayerKind]] = frozenset({"value"})
+    type: Literal["regression"]
+    metric: Literal["pearson", "spearman", "pearson_spearman"] = Field(
+        default="spearman",
+        description="The score that decides; all three are reported. The last is the mean of both, GLUE's for STS-B.",
+    )
+    clip: bool = Field(
+        default=False, description="Whether predictions outside the range of the training data become its border."
+    )
+
+    def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
+        return Regression(name, self, labels, width)
+
+
+class Regression(PooledTask):
+    """It learns numbers on the scale of the training data: minus their mean, divided by their standard deviation.
+
+    `labels` are the numbers of the training data, as text, with their counts.
+    """
+
+    def __init__(self, name: str, options: Options, labels: Mapping[str, int], width: int) -> None:
+        from mtlspec.metrics.correlation import Correlation
+        from mtlspec.model.tasks._pooled_head import PooledHead
+
+        super().__init__(name, options, labels)
+        if not labels:
+            raise StageError("E474", f"task '{name}': the training data of layer '{self.layer}' have no numbers")
+        numbers = {float(text): count for text, count in labels.items()}
+        total = sum(numbers.values())
+        self.mean = math.fsum(number * count for number, count in numbers.items()) / total
+        spread = math.fsum((number - self.mean) ** 2 * count for number, count in numbers.items()) / total
+        self.scale = math.sqrt(spread) or 1.0  # training data of one number
+        self.range = min(numbers), max(numbers)
+        self.metric = Correlation(options.metric)
+        self.module = PooledHead(width, 1, options)
+        self._clip = options.clip
+
+    def encode(self, split: PreparedSplit) -> Tensor:
+        """float32 [N]: the numbers on the scale of training, not a number where there is none."""
+        return ((split.numbers(self.layer) - self.mean) / self.scale).float()
+
+    def loss(self, states: States, batch: Batch, gold: Tensor) -> Tensor:
+        """Mean squared error, on that scale."""
+        from torch.nn.functional import mse_loss
+
+        found = self.module(states, batch).squeeze(1)
+        return mse_loss(found, gold[batch.rows.cpu()].to(found.device))
+
+    def decode(self, states: States, batch: Batch) -> list[float]:
+        found = self.module(states, batch).squeeze(1).double() * self.scale + self.mean
+        return (found.clamp(*self.range) if self._clip else found).tolist()  # type: ignore[no-any-return]
+
+    def shown(self, value: float) -> str:
+        return repr(value)
