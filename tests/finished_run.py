@@ -252,6 +252,8 @@ def _make_evaluate(stage: Stage, out: Path, run: FinishedRun, gain: float) -> St
     for split in ("dev", "test"):
         flat[f"{split}/mean"] = float(np.mean([about[task][split][about[task]["main"]] for task in about]))
     write_json(out / "scores.json", about)
+    kinds = {task: {"type": "tag_accuracy" if task == "pos" else "entity_f1"} for task in about}
+    write_json(out / "metrics.json", kinds)
     np.savez(out / "counts.npz", allow_pickle=False, **counts)
     return StageResult(scores=flat)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mtlspec.metrics.significance import holm, paired_randomisation
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluations, pooled_counts, score_of_counts, seed_scores
+from mtlspec.results.evaluations import Evaluations, pooled_rows, seed_scores
 from mtlspec.results.jobs import Progress
 from mtlspec.results.variants import Variant, baseline_for
 
@@ -97,9 +97,6 @@ def _one(
     shared = tuple(value for value in variant.seeds if value in against.seeds)
     p = None
     if shared:
-        first = evaluations[variant.runs[0].evaluate]
-        score = score_of_counts(first.scores[task]["columns"], first.main(task))
-        a = pooled_counts(variant, task, shared, evaluations)
-        b = pooled_counts(against, task, shared, evaluations)
-        p = float(paired_randomisation(a, b, score, rounds, seed))
+        a, b = (pooled_rows(side, task, shared, evaluations) for side in (variant, against))
+        p = paired_randomisation(evaluations[variant.runs[0].evaluate].metrics[task], a, b, rounds, seed)
     return Comparison(variant, task, against, ours - theirs, shared, p)

@@ -1,35 +1,40 @@
-"""Scores and per-sentence counts of evaluated models."""
+"""Scores of evaluated models, and the numbers for every example behind them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mtlspec.errors import StageError
-from mtlspec.metrics.metric import Counts, Scores, percentage, precision_recall_f1
+from mtlspec.metrics.metric import Metric, Rows
+from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.results.variants import Variant
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluate artifact: scores.json, and counts.npz as task -> int64 [sentences, counts]."""
+    """One evaluate artifact: scores.json, metrics.json, and counts.npz as task -> rows of its metric [examples, K].
+
+    A task whose test data are not annotated has neither rows nor a test score.
+    """
 
     scores: Mapping[str, Any]
-    counts: Mapping[str, Counts]
+    metrics: Mapping[str, Metric]
+    counts: Mapping[str, Rows]
 
     @classmethod
     def read(cls, directory: Path) -> Evaluation:
         scores = json.loads((directory / "scores.json").read_bytes())
+        about = json.loads((directory / "metrics.json").read_bytes())
         with np.load(directory / "counts.npz", allow_pickle=False) as arrays:
-            counts = {task: arrays[task] for task in scores}
-        evaluation = cls(scores, counts)
-        for task in scores:
+            counts = {task: arrays[task] for task in scores if task in arrays.files}
+        evaluation = cls(scores, {task: rebuild_metric(about[task]) for task in scores}, counts)
+        for task in counts:
             evaluation._check(task, directory)
         return evaluation
 
@@ -41,7 +46,7 @@ class Evaluation:
 
     def _check(self, task: str, directory: Path) -> None:
         """A test on counts means nothing unless the counts give the very score that is reported."""
-        again = float(score_of_counts(self.scores[task]["columns"], self.main(task))(self.counts[task].sum(axis=0)))
+        again = float(self.metrics[task].score_rows(self.counts[task])[self.main(task)])
         if abs(again - self.score(task)) > 1e-6:
             raise StageError(
                 "E441",
@@ -55,24 +60,6 @@ Evaluations = Mapping[str, Evaluation]
 """name of the evaluate stage -> what it found"""
 
 
-def score_of_counts(columns: Sequence[str], main: str) -> Callable[[npt.ArrayLike], Scores]:
-    """From summed counts [..., K] to the main score [...].
-
-    Counts that begin with (correct, predicted, gold) are of the family of F measures; any other metric is the column
-    that bears the main score's name (else the first) over the column `words` (else the last).
-    """
-    if tuple(columns[:3]) == ("correct", "predicted", "gold"):
-        return lambda totals: precision_recall_f1(np.asarray(totals)[..., :3])[main]
-    part = list(columns).index(main) if main in columns else 0
-    whole = list(columns).index("words") if "words" in columns else len(columns) - 1
-
-    def ratio(totals: npt.ArrayLike) -> Scores:
-        array = np.asarray(totals)
-        return percentage(array[..., part], array[..., whole])
-
-    return ratio
-
-
 def read_evaluations(variants: Iterable[Variant], inputs: Mapping[str, Path]) -> dict[str, Evaluation]:
     """Those of all models; `inputs` are artifacts by the names of their stages."""
     return {run.evaluate: Evaluation.read(inputs[run.evaluate]) for variant in variants for run in variant.runs}
@@ -83,10 +70,10 @@ def seed_scores(variant: Variant, task: str, evaluations: Evaluations) -> tuple[
     return tuple(evaluations[run.evaluate].score(task) for run in variant.runs)
 
 
-def pooled_counts(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> Counts:
-    """Counts per test sentence, summed over `seeds`: [sentences, counts].
+def pooled_rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> Rows:
+    """What the task's metric makes of several seeds: one row a test example.
 
-    A sentence is exchanged with all its seeds at once, because its results under several seeds are not independent.
+    An example is exchanged with all its seeds at once, because its results under several seeds are not independent.
     """
-    chosen = [evaluations[run.evaluate].counts[task] for run in variant.runs if run.seed in seeds]
-    return np.asarray(np.sum(np.stack(chosen), axis=0), np.int64)
+    chosen = [evaluations[run.evaluate] for run in variant.runs if run.seed in seeds]
+    return chosen[0].metrics[task].pool([evaluation.counts[task] for evaluation in chosen])

@@ -11,15 +11,12 @@ import pytest
 
 from mtlspec.analyses.score_matrix import Options
 from mtlspec.errors import StageError
-from mtlspec.metrics.attachment import Attachment
-from mtlspec.metrics.brackets import BracketF1
-from mtlspec.metrics.entities import EntityF1
-from mtlspec.metrics.roles import RoleF1
+from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.metrics.significance import holm, paired_randomisation
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.comparisons import compare
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluation, score_of_counts
+from mtlspec.results.evaluations import Evaluation
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Cell, Table, latex_escape, markdown, signed
 from mtlspec.results.variants import Variant, baseline_for, variants
@@ -37,6 +34,7 @@ def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
     }
     directory.mkdir(parents=True)
     (directory / "scores.json").write_text(json.dumps({"pos": about}))
+    (directory / "metrics.json").write_text(json.dumps({"pos": TagAccuracy().describe()}))
     np.savez(directory / "counts.npz", pos=counts)
 
 
@@ -79,8 +77,7 @@ def test_p_values_are_those_of_pooled_seeds_and_one_family(two_models) -> None:
     pooled = [
         sum(evaluations[f"evaluate-{group}-pos-s{seed}"].counts["pos"] for seed in (1, 2)) for group in ("mtl", "stl")
     ]
-    score = score_of_counts(["correct", "words"], "accuracy")
-    assert comparison.p == paired_randomisation(*pooled, score, 300, 7)
+    assert comparison.p == paired_randomisation(TagAccuracy(), *pooled, 300, 7)
     assert comparison.adjusted == pytest.approx(float(holm([comparison.p])[0]))
 
 
@@ -122,19 +119,6 @@ def test_the_same_bytes_every_time(two_models, tmp_path: Path) -> None:
     assert {path.suffix for path in first} == {".json", ".csv", ".tex", ".svg", ".png"}
     for path in first:
         assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
-
-
-def test_score_of_counts_knows_ratios_and_f_measures() -> None:
-    assert score_of_counts(["correct", "words"], "accuracy")([3, 4]) == pytest.approx(75.0)
-    assert score_of_counts(["correct", "predicted", "gold"], "f1")([2, 4, 4]) == pytest.approx(50.0)
-    assert score_of_counts(["uas", "las", "words"], "las")([9, 6, 12]) == pytest.approx(50.0)
-
-
-def test_score_of_counts_gives_the_main_score_of_every_metric() -> None:
-    for metric in (Attachment("none"), Attachment("upos"), BracketF1(), RoleF1(), EntityF1()):
-        totals = np.arange(2, 2 + len(metric.columns))
-        expected = metric.scores(totals)[metric.main]
-        assert score_of_counts(metric.columns, metric.main)(totals) == pytest.approx(float(expected))
 
 
 def _variant(group: str, tasks: tuple[str, ...], *sweep: tuple[str, Any]) -> Variant:

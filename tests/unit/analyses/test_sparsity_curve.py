@@ -30,6 +30,7 @@ def _evaluation(directory: Path, correct: int) -> Path:
     about = {"main": "accuracy", "columns": ["correct", "words"], "test": scores, "dev": scores}
     directory.mkdir(parents=True)
     (directory / "scores.json").write_text(json.dumps({"pos": about}))
+    (directory / "metrics.json").write_text(json.dumps({"pos": {"type": "tag_accuracy"}}))
     np.savez(directory / "counts.npz", pos=counts)
     return directory
 
