@@ -1,7 +1,7 @@
 """Everything that can go wrong, in one tree.
 
     MtlspecError            exit 1   base: a message, a place, a hint
-    ├── SpecError           exit 2   E1xx  the spec, a card or an option says something wrong (E8xx: a data card)
+    ├── SpecError           exit 2   E1xx  the spec, a card or an option says something wrong (E8xx: cards, corpora)
     ├── DataError           exit 3   E2xx  a data file is malformed, missing or changed (E7xx: a table, JSON, Arrow)
     ├── EncoderError        exit 3   E3xx  an encoder cannot be loaded or is not what its card says
     ├── StageError          exit 4   E4xx  a stage failed, or its inputs changed while it ran

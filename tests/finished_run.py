@@ -161,7 +161,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     )  # fmt: skip
     inputs = {"prepare-toy": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row.train, row.evaluate)}
-    resolved = {"spec": spec, "data": card, "encoder": encoder_card}
+    resolved = {"spec": spec, "data": {"toy": card}, "encoder": encoder_card}
     params = {
         **resolved,
         "models": [row.stored() for row in models],

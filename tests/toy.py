@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +174,11 @@ def train_params(
     }
 
 
-def run_train(root: Path, encoder: Path, prepared: Path, params: dict[str, Any], progress: Any = None) -> Any:
+Corpora = Path | Mapping[str, Path]
+"""A prepared directory, or several by the names of their corpora."""
+
+
+def run_train(root: Path, encoder: Path, prepared: Corpora, params: dict[str, Any], progress: Any = None) -> Any:
     """The train stage into `root/out`, with resume points in `root/work`; returns its result."""
     from mtlspec.stages.context import StageContext, silent
     from mtlspec.stages.train import run
@@ -182,11 +186,11 @@ def run_train(root: Path, encoder: Path, prepared: Path, params: dict[str, Any],
     out, work = root / "out", root / "work"
     out.mkdir(parents=True, exist_ok=True)
     work.mkdir(exist_ok=True)
-    inputs = {"encoder": encoder, "prepare-toy": prepared}
+    inputs = {"encoder": encoder, **_roles(prepared)}
     return run(StageContext("train", params, inputs, out, work, "identity", root, progress or silent))
 
 
-def run_evaluate(root: Path, train: Path, prepared: Path) -> Any:
+def run_evaluate(root: Path, train: Path, prepared: Corpora) -> Any:
     """The evaluate stage into `root/out`."""
     from mtlspec.stages.context import StageContext
     from mtlspec.stages.evaluate import run
@@ -194,4 +198,10 @@ def run_evaluate(root: Path, train: Path, prepared: Path) -> Any:
     out, work = root / "out", root / "work"
     out.mkdir(parents=True, exist_ok=True)
     params = {"batch": {"sentences": 32, "tokens": 3200}, "run": {"threads": 1, "device": "cpu", "precision": "fp32"}}
-    return run(StageContext("evaluate", params, {"train": train, "prepare-toy": prepared}, out, work, "identity", root))
+    inputs = {"train": train, **_roles(prepared)}
+    return run(StageContext("evaluate", params, inputs, out, work, "identity", root))
+
+
+def _roles(prepared: Corpora) -> dict[str, Path]:
+    named = prepared if isinstance(prepared, Mapping) else {"toy": prepared}
+    return {f"prepare-{name}": path for name, path in named.items()}

@@ -60,7 +60,7 @@ def _summary(name: str, project: Project, overrides: Sequence[str]) -> dict[str,
     return {
         "file": project.relative(path),
         "name": loaded.spec.name,
-        "data": loaded.data.name,
+        "data": {name: card.name for name, card in loaded.data.items()},
         "encoder": loaded.encoder.name,
         "tasks": {task: options.type for task, options in loaded.spec.tasks.items()},
         "models": {group: trainings.count(group) for group in loaded.spec.models},
@@ -75,7 +75,9 @@ def _show(summary: dict[str, Any]) -> None:
     from mtlspec.cli import console
 
     console.say(f"{summary['file']}: correct", style="green")
-    console.say(f"  data       {summary['data']}, encoder {summary['encoder']}")
+    corpora = [name if name == card else f"{name} ({card})" for name, card in summary["data"].items()]
+    console.say(f"  data       {', '.join(corpora)}")
+    console.say(f"  encoder    {summary['encoder']}")
     console.say("  tasks      " + ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()))
     console.say("  models     " + ", ".join(f"{group} ({number})" for group, number in summary["models"].items()))
     console.say("  analyses   " + (", ".join(summary["analyses"]) or "none"))

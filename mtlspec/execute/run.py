@@ -17,6 +17,7 @@ from mtlspec.execute.recorder import repair_metadata
 from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
 from mtlspec.io.project import Project
+from mtlspec.spec.cards import DataCard
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,17 @@ def check_data(planned: Materialised, stale: Collection[str], note: Callable[[st
 
     Who has not got the data can still work with the sealed copy that a finished `data` stage made.
     """
-    card, project = planned.loaded.data, planned.project
+    for card in planned.loaded.data.values():
+        _check_corpus(card, planned.project, f"data-{card.name}" in stale, note)
+
+
+def _check_corpus(card: DataCard, project: Project, stale: bool, note: Callable[[str], None]) -> None:
     if card.generator is not None:
         return
     try:
         root = resolve_root(card, project)
     except DataError as error:
-        if any(stage.kind == "data" and stage.name in stale for stage in planned.plan.stages):
+        if stale:
             raise
         note(f"{error.message}: using the copy that was made when it was here")
         return

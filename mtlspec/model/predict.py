@@ -23,13 +23,14 @@ Predictions = dict[str, list[Any]]
 
 
 def predict_corpora(model: MultiTaskModel, corpora: Corpora, split: str, limits: BatchLimits) -> Predictions:
-    """Predictions of every task on one split of its own corpus."""
+    """Predictions of every task on one split of its own corpus, for the tasks whose corpus has it."""
     found: Predictions = {}
     for name in dict.fromkeys(task.corpus for task in model.tasks):
         data = corpora.named(name)
         tasks = [number for number, task in enumerate(model.tasks) if task.corpus == name]
-        found |= predict(model, data.split(split), limits, tasks)
-    return {task.name: found[task.name] for task in model.tasks}
+        if split in data.splits:
+            found |= predict(model, data.split(split), limits, tasks)
+    return {task.name: found[task.name] for task in model.tasks if task.name in found}
 
 
 @torch.inference_mode()
@@ -85,14 +86,19 @@ def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Rows:
 def count_corpora(
     model: MultiTaskModel, corpora: Corpora, split: str, predictions: Mapping[str, Sequence[Any]]
 ) -> dict[str, Rows]:
-    """task -> the rows of its metric on one split of its own corpus."""
-    return {task.name: count(task, corpora.of(task).split(split), predictions[task.name]) for task in model.tasks}
+    """task -> the rows of its metric on one split of its own corpus, for the tasks that are annotated there."""
+    parts = {task: corpora.of(task).split(split) for task in model.tasks if task.name in predictions}
+    return {
+        task.name: count(task, part, predictions[task.name]) for task, part in parts.items() if len(task.rows(part))
+    }
 
 
 def score(model: MultiTaskModel, counts: Mapping[str, Rows]) -> dict[str, dict[str, float]]:
-    """task -> metric -> score of the whole split, in percent."""
+    """task -> metric -> score of the whole split, in percent, for the tasks that were counted."""
     scores: dict[str, dict[str, float]] = {}
     for task in model.tasks:
+        if task.name not in counts:
+            continue
         found = task.metric.score_rows(counts[task.name])
         scores[task.name] = {name: float(value) for name, value in found.items()}
     return scores
@@ -104,6 +110,7 @@ def mean_score(model: MultiTaskModel, scores: Mapping[str, Mapping[str, float]])
 
 
 def flat_scores(model: MultiTaskModel, split: str, scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """`<split>/<task>/<metric>` and `<split>/mean`, as records hold them."""
+    """`<split>/<task>/<metric>` and, where every task has a score, `<split>/mean`, as records hold them."""
     flat = {f"{split}/{task}/{name}": value for task, values in scores.items() for name, value in values.items()}
-    return {**flat, f"{split}/mean": mean_score(model, scores)}
+    whole = len(scores) == len(model.tasks)
+    return {**flat, **({f"{split}/mean": mean_score(model, scores)} if whole else {})}

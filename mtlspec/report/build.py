@@ -38,7 +38,8 @@ def build_report(
                 target = figures / section.anchor / f"{figure.name}.{suffix}"
                 if source.with_suffix(f".{suffix}") != target:  # the report's own are there already
                     write_bytes(target, source.with_suffix(f".{suffix}").read_bytes())
-    for table in (content.overview, content.training, content.provenance, *content.statistics):
+    statistics = [table for corpus in content.corpora for table in corpus.statistics]
+    for table in (content.overview, content.training, content.provenance, *statistics):
         table.write(out / "tables")
     write_text(out / "report.html", html(content, curves))
     write_text(out / "report.md", markdown(content, curves))

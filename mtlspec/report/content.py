@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.plan.rows import restored_rows
+from mtlspec.report.corpora import Corpus, read_corpora
 from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
 from mtlspec.report.selections import selections_section
-from mtlspec.report.statistics import statistics_tables
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.score_table import Matrix, scores_table
@@ -30,7 +29,7 @@ Inputs = Mapping[str, Path]
 @dataclass(frozen=True)
 class Content:
     spec: Params
-    data: Params
+    corpora: tuple[Corpus, ...]
     encoder: Params
     environment: Params
     models: tuple[Variant, ...]
@@ -39,7 +38,6 @@ class Content:
     overview: Table  # one row a configuration
     training: Table  # one row a trained model
     provenance: Table  # one row a stage
-    statistics: tuple[Table, ...]
     digest: str  # of the experiment: spec and cards
     reproduce: Mapping[str, str]  # run, dvc -> command
 
@@ -75,11 +73,9 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         pack = Pack.restored(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
-    prepared = next(path for role, path in inputs.items() if role.startswith("prepare-"))
-    statistics = json.loads((prepared / "statistics.json").read_bytes())
     return Content(
         spec=params["spec"],
-        data=params["data"],
+        corpora=read_corpora(params["data"], inputs, [params["spec"]["tasks"][task].get("data") for task in metrics]),
         encoder=params["encoder"],
         environment=environment,
         models=models,
@@ -88,7 +84,6 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         overview=overview_table(models, evaluations, inputs),
         training=training_table(models, evaluations, inputs),
         provenance=provenance_table(inputs),
-        statistics=statistics_tables(statistics),
         digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
         reproduce=params["reproduce"],
     )

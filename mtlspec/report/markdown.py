@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mtlspec.report.content import Content
-from mtlspec.report.page import Curves, commands, data_facts, environment_facts, settings, tiles
+from mtlspec.report.page import Curves, commands, environment_facts, settings, tiles
 from mtlspec.results.tables import markdown as table_text
 from mtlspec.results.tables import markdown_escape as escape
 
@@ -20,7 +20,10 @@ def markdown(content: Content, curves: Curves) -> str:
     blocks.append("## Learning curves")
     blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
-    blocks += ["## Data", _facts(data_facts(content)), *(table_text(table) for table in content.statistics[:1])]
+    blocks.append("## Data")
+    for corpus in content.corpora:
+        blocks += [f"### {escape(corpus.name)}"] if len(content.corpora) > 1 else []
+        blocks += [_facts(corpus.facts), *(table_text(table) for table in corpus.statistics[:1])]
     blocks += ["## Environment", _facts(environment_facts(content.environment))]
     return _text([*blocks, *_reproduce(content)])
 

@@ -33,7 +33,6 @@ def html(content: Content, curves: Curves) -> str:
         dev_curves=[items[0] for items in drawn],
         loss_curves=[item for items in drawn for item in items[1:]],
         settings=settings(content),
-        data=data_facts(content),
         environment=environment_facts(content.environment),
         commands=commands(content),
         resolved=pretty_json(dict(content.spec)),
@@ -77,7 +76,7 @@ def tiles(content: Content) -> list[tuple[str, str]]:
         (str(len(content.models)), noun(len(content.models), "configuration")),
         (str(len(content.metrics)), f"{noun(len(content.metrics), 'task')}: {', '.join(content.metrics)}"),
         (str(len(seeds)), noun(len(seeds), "seed")),
-        (str(content.data["name"]), "corpus"),
+        (", ".join(corpus.name for corpus in content.corpora), noun(len(content.corpora), "corpus", "corpora")),
         (str(content.encoder["name"]), "encoder"),
     ]
 
@@ -119,13 +118,6 @@ def _unswept(options: Mapping[str, Any], sweep: Container[str], prefix: str = ""
     }
 
 
-def data_facts(content: Content) -> list[tuple[str, str]]:
-    card = content.data
-    facts = [("Corpus", str(card.get("title") or card["name"])), ("Licence", str(card["licence"]))]
-    facts += [("Source", str(card["source"])), ("Malformed sentences", str(card["on_invalid"]))]
-    return facts + [(f"sha256 of {name}", digest) for name, digest in sorted(card["sha256"].items())]
-
-
 def environment_facts(environment: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     facts: list[tuple[str, str]] = []
     for key in sorted(environment):
@@ -151,9 +143,12 @@ def commands(content: Content) -> list[tuple[str, str]]:
 
 def _preparations(content: Content) -> Iterator[tuple[str, str]]:
     """What a clone does not have."""
-    root = str(content.data["root"] or "")
-    if variable := re.match(r"\$\{?(\w+)", root):
-        yield f"export {variable[1]}=<folder>", f"where the data are: their root is {root}"
+    variables: dict[str, str] = {}
+    for root in (str(corpus.card["root"] or "") for corpus in content.corpora):
+        if variable := re.match(r"\$\{?(\w+)", root):
+            variables.setdefault(variable[1], root)
+    for name, root in variables.items():
+        yield f"export {name}=<folder>", f"where the data are: their root is {root}"
     if install := content.encoder["source"].get("install"):
         yield str(install), "installs the encoder's weights"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def noun(number: int, one: str) -> str:
-    """`seed` for 1, `seeds` for any other number."""
-    return one if number == 1 else f"{one}s"
+def noun(number: int, one: str, many: str | None = None) -> str:
+    """`seed` for 1, `seeds` for any other number, unless the plural has a form of its own."""
+    return one if number == 1 else many or f"{one}s"
 
 
 def of_all(part: int, whole: int, one: str) -> str:

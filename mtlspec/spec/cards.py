@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -130,6 +131,11 @@ class DataCard(Frozen):
     def paths(self) -> tuple[str, ...]:
         """What the card names as files, folders and patterns; `mtlspec.data.files` finds what they stand for."""
         return tuple(sorted({path for group in self.files for split in group.paths for path in group.entries(split)}))
+
+
+def is_inline(keys: Iterable[str]) -> bool:
+    """Whether a mapping under `data` is a card, because it has a key of cards; otherwise it names several corpora."""
+    return any(key == "extends" or key in DataCard.model_fields for key in keys)
 
 
 class EncoderCard(Frozen):

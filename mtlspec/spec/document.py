@@ -43,6 +43,12 @@ or `{type: power}`.
 **Cards.** `data` and `encoder.card` name a file in `registry/data` or `registry/encoders`, or hold a card themselves.
 `data: {extends: NAME, root: elsewhere}` (or `--set data.root=elsewhere`) is that card with some keys changed.
 
+**Corpora.** Tasks may learn from corpora of their own: `data: {news: NAME, pairs: {extends: NAME, root: elsewhere}}`
+names several cards, and a task says `data: news`; without it, it reads the corpus of its own name. A corpus is not
+named like a key of cards, which is how an inline card is told from several corpora (`--set data.pairs.root=elsewhere`
+changes one of them). Every card stands once, and each is read by a task, an analysis or the encoder. An analysis that
+names layers reads the corpus that has them, or says `data`. A model depends on the corpora of its own tasks only.
+
 **Models.** A model group expands over its task sets, its sweep values and the seeds. Its `train` is laid on the
 experiment's `train`. `mtlspec check` prints the number of trainings.
 
@@ -119,6 +125,8 @@ def _holds(shape: shapes.Shape) -> str:
             return f"{'an' if word[0] in 'aeiou' else 'a'} [{word}](#{word.replace(' ', '-')})"
         case shapes.Single(pattern=cards.NAME):
             return "a name"
+        case shapes.Record(cards.DataCard | cards.EncoderCard):
+            return "an inline card"
         case shapes.Mapping(value=value) if not isinstance(value, shapes.Anything):
             return f"{shape.words()}: name → {_holds(value)}"
         case shapes.Items(item=item) if not isinstance(item, shapes.Anything):

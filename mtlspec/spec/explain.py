@@ -84,7 +84,7 @@ class _Locator:
         names = self.members.setdefault(where, [])
         if member not in names:
             names.append(member)
-        meant = [option for option in union.options if shapes.accepts(option, value)]
+        meant = union.meant(value)
         if len(meant) != 1:
             return union
         return meant[0] if union.options.index(meant[0]) == names.index(member) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -11,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 
 from mtlspec.errors import MtlspecError, Place, Problems
 from mtlspec.io.project import Project
-from mtlspec.spec.cards import DataCard, EncoderCard
+from mtlspec.spec.cards import DataCard, EncoderCard, is_inline
 from mtlspec.spec.check import check_spec
 from mtlspec.spec.check_card import check_card
+from mtlspec.spec.corpora import resolved
 from mtlspec.spec.explain import explain
 from mtlspec.spec.models import ExperimentSpec, ModelGroup
 from mtlspec.spec.nodes import Node, merge
@@ -27,7 +28,7 @@ class LoadedSpec:
     """A spec with the cards it names."""
 
     spec: ExperimentSpec
-    data: DataCard
+    data: Mapping[str, DataCard]  # corpus -> its card; a single one is called as its card is
     encoder: EncoderCard
     files: tuple[Path, ...]  # every file that was read
     source: str  # the spec's own file, relative to the project
@@ -38,12 +39,14 @@ def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> Lo
     """Read, merge, validate and cross-check a spec; raises `Problems` with all that is wrong."""
     loader = _Loader(Sources(project))
     node = _complete_models(loader.sources.spec(path, overrides))
-    node, data = loader.take_card(node, ("data",), DataCard, project.data_cards)
+    node, cards = loader.take_corpora(node, project.data_cards)
     node, encoder = loader.take_card(node, ("encoder", "card"), EncoderCard, project.encoder_cards)
     spec = loader.validate(ExperimentSpec, node)
-    loader.problems.extend(check_spec(node, data, spec.models if spec else _valid_groups(node)))
+    loader.problems.extend(check_spec(node, cards, encoder, spec.models if spec else _valid_groups(node)))
     loader.raise_problems()
-    assert spec is not None and data is not None and encoder is not None
+    assert spec is not None and encoder is not None
+    data = {name: card for name, card in cards.items() if card is not None}
+    spec = resolved(spec, data, encoder)
     files = tuple(dict.fromkeys(loader.sources.files))
     return LoadedSpec(spec, data, encoder, files, project.relative(path.absolute()), tuple(overrides))
 
@@ -98,7 +101,20 @@ class _Loader:
                 return spec.replaced(path, inline), self.card(model, inline)
         except MtlspecError as error:
             self.problems.extend(error.problems)
+            if isinstance(said.value, dict):  # what it extends is said to be wrong; nothing else is known of it
+                return spec.replaced(path, Node("unknown", said.place, said.key)), None
         return spec, None
+
+    def take_corpora(self, spec: Node, folder: Path) -> tuple[Node, dict[str, DataCard | None]]:
+        """The corpora of a spec with their cards, None for a wrong one; and the spec with inline cards completed."""
+        said = spec.child("data")
+        if said is None or not isinstance(said.value, dict) or is_inline(said.value):
+            spec, card = self.take_card(spec, ("data",), DataCard, folder)
+            return spec, {card.name: card} if card is not None else {}
+        cards: dict[str, DataCard | None] = {}
+        for name in said.value:
+            spec, cards[name] = self.take_card(spec, ("data", name), DataCard, folder)
+        return spec, cards
 
     def raise_problems(self) -> None:
         """All of them, each once: a wrong `train` is met again in every model that it is merged into."""

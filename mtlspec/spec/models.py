@@ -42,6 +42,11 @@ class EncoderUse(Frozen):
     subword_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.2, description="Share of sub-tokens replaced by [MASK] in training; special tokens never are."
     )
+    data: Name | None = Field(
+        default=None,
+        description="The corpus that the encoder is pre-trained on, where its source learns from data. Default: the "
+        "only one.",
+    )
     max_pieces: Annotated[int, Field(ge=8)] | None = Field(
         default=None,
         description="Length limit in sub-tokens; longer sentences use a sliding window. Default: the encoder's.",
@@ -202,7 +207,9 @@ class ExperimentSpec(Frozen):
     mtlspec: Annotated[Literal[1], BeforeValidator(_whole)] = Field(description="Version of the spec language.")
     name: Name = Field(description="Names the folder of the results, `registry/runs/<name>`.")
     description: str = Field(default="", description="For the report.")
-    data: Name | DataCard = Field(description="A card in `registry/data`, or an inline card.")
+    data: Name | DataCard | Annotated[dict[Name, Name | DataCard], Field(min_length=1)] = Field(
+        description="A card in `registry/data`, an inline card, or several, each corpus under a name of its own."
+    )
     encoder: EncoderUse = Field(description="Which encoder, and how words are read from it.")
     tasks: dict[Name, Annotated[TaskOptions, OneOf(TASKS)]] = Field(
         min_length=1, description="What is learnt, each task under a name of its own."

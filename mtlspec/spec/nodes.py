@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mtlspec.errors import Place
+from mtlspec.spec.cards import is_inline
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -84,7 +85,8 @@ class Node:
 
 
 # A bare name here stands for a card; anywhere else it is short for `{type: name}`.
-_CARDS = (("data",), ("encoder", "card"))
+_CORPORA = ("data",)  # a card, or cards under names
+_CARDS = (_CORPORA, (*_CORPORA, "*"), ("encoder", "card"))
 
 
 def merge(base: Node, over: Node, path: tuple[str, ...] = ()) -> Node:
@@ -98,15 +100,20 @@ def merge(base: Node, over: Node, path: tuple[str, ...] = ()) -> Node:
         return over
     if isinstance(base.value, str):
         known_by = "extends" if path in _CARDS else "type"
+        if path == _CORPORA and not is_inline(over.value):  # several corpora in place of one
+            return over
         if known_by in over.value or over.value.keys() & {"type", "card"}:
             return over
         return Node({known_by: Node(base.value, base.place, base.key), **over.value}, over.place, over.key)
     if not isinstance(base.value, dict) or _kinds_differ(base.value, over.value):
         return over
+    corpora = path == _CORPORA and not is_inline(over.value)
+    if path == _CORPORA and is_inline(base.value) is corpora:  # one is a card, the other several corpora
+        return over
     merged = dict(base.value)
     for key, child in over.value.items():
         below = merged.get(key)
-        merged[key] = child if below is None else merge(below, child, (*path, key))
+        merged[key] = child if below is None else merge(below, child, (*path, "*" if corpora else key))
     return Node(merged, over.place, over.key)
 
 

@@ -99,7 +99,18 @@ class Either:
     nullable: bool
 
     def words(self) -> str:
-        return either([*(option.words() for option in self.options), *(["null"] if self.nullable else [])])
+        record = any(isinstance(option, Record) for option in self.options)  # it is a mapping too: said once
+        words = [option.words() for option in self.options if not (record and isinstance(option, Mapping))]
+        return either([*words, *(["null"] if self.nullable else [])])
+
+    def meant(self, value: Any) -> list[Shape]:
+        """The options that a raw value may have been written for; a key of a record tells it from other mappings."""
+        fitting = [option for option in self.options if accepts(option, value)]
+        records = [option for option in fitting if isinstance(option, Record)]
+        if isinstance(value, dict) and records and len(fitting) > 1:
+            known = [record for record in records if any(record.field(str(key)) for key in value)]
+            return list(known) or [option for option in fitting if not isinstance(option, Record)]
+        return fitting
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter
 
 from mtlspec.data.corpora import Corpora
+from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
 from mtlspec.model.encoder.encoder import Encoder
-from mtlspec.model.multitask import build_model, start_from
+from mtlspec.model.multitask import MultiTaskModel, build_model, start_from
 from mtlspec.model.predict import flat_scores
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
@@ -36,6 +37,7 @@ def run(ctx: StageContext) -> StageResult:
     corpora = Corpora.load(ctx.inputs)
     encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
     model = build_model(encoder, sharing, tasks, corpora.labels(tasks))
+    _check_labelled(model, corpora)
     if "start" in ctx.inputs:
         start_from(model, ctx.inputs["start"], params["take"])
     model.to(device)
@@ -45,6 +47,15 @@ def run(ctx: StageContext) -> StageResult:
     outcome.history.write(ctx.out / "history.parquet", list(tasks))
     write_json(ctx.out / "epochs.json", outcome.epochs)
     return _result(outcome)
+
+
+def _check_labelled(model: MultiTaskModel, corpora: Corpora) -> None:
+    """Every task has something to learn from, and something to choose the weights by."""
+    for task in model.tasks:
+        for split in ("train", "dev"):
+            if not len(task.rows(corpora.of(task).split(split))):
+                message = f"no example of the {split} split carries the layer '{task.layer}' of task '{task.name}'"
+                raise StageError("E480", message, hint="name files that do, or hold them out with `hold_out`")
 
 
 def _result(outcome: Outcome) -> StageResult:

@@ -85,8 +85,8 @@ def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
 def diff(a: Mapping[str, Any], b: Mapping[str, Any]) -> RecordDiff:
     changes = [
         *_changes("spec", a["spec"]["resolved"], b["spec"]["resolved"]),
-        *_changes("data", _card(a, "data"), _card(b, "data")),
-        *_changes("encoder", _card(a, "encoder"), _card(b, "encoder")),
+        *_changes("data", _cards(a, "data"), _cards(b, "data")),
+        *_changes("encoder", _cards(a, "encoder"), _cards(b, "encoder")),
         *_changes("code", a["code"]["files"], b["code"]["files"]),
         *_changes("packages", a["code"]["packages"], b["code"]["packages"]),
         *_changes("environment", _environment(a), _environment(b)),
@@ -117,7 +117,7 @@ def staleness(record: Mapping[str, Any], plan: Plan) -> Staleness:
     packages = {name: version for unit in plan.units for name, version in unit.packages.items()}
     reasons = [
         *_changes("spec", record["spec"]["resolved"], params["spec"]),
-        *_changes("data", record["data"]["card"], params["data"]),
+        *_changes("data", record["data"]["cards"], params["data"]),
         *_changes("encoder", record["encoder"]["card"], params["encoder"]),
         *_changes("code", record["code"]["files"], files),
         *_changes("packages", record["code"]["packages"], packages),
@@ -134,8 +134,10 @@ def _changes(kind: Kind, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Cha
     ]
 
 
-def _card(record: Mapping[str, Any], part: str) -> dict[str, Any]:
-    return {**record[part]["card"], "artifact": dict(record[part]["artifacts"])}
+def _cards(record: Mapping[str, Any], part: Literal["data", "encoder"]) -> dict[str, Any]:
+    """The card of the encoder, or those of the corpora, with the digests of what they became."""
+    about = record[part]
+    return {**about["cards" if part == "data" else "card"], "artifact": dict(about["artifacts"])}
 
 
 def _environment(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from mtlspec.plan.types import Plan, Stage
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.variants import Variant, variants
 
-FORMAT = 1
+FORMAT = 2
 
 
 def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -
         "format": FORMAT,
         "spec": {"name": plan.spec, "digest": plan.spec_digest, "resolved": resolved["spec"]},
         "plan": plan.digest,
-        "data": {"card": resolved["data"], "artifacts": _artifacts(plan, stages, "data")},
+        "data": {"cards": resolved["data"], "artifacts": _artifacts(plan, stages, "data")},
         "encoder": {"card": resolved["encoder"], "artifacts": _artifacts(plan, stages, "encoder")},
         "code": {
             "files": {file: sha for unit in plan.units for file, sha in unit.files.items()},

@@ -28,6 +28,9 @@ class ProbeOptions(MeasuringOptions):
         default=None,
         description="Labels with fewer items in dev or test are left out of tables. Default: 20, or 1 if `released`.",
     )
+    data: str | None = Field(
+        default=None, description="The corpus to probe on. Default: the only one, or the only one with the layers."
+    )
     seed: Annotated[int, Field(ge=0)] = Field(
         default=1, description="Seed of the two controls: the randomly initialised encoder and the shuffled labels."
     )

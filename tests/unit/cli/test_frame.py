@@ -95,7 +95,8 @@ def test_a_sound_spec_is_summarised(project: Project) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "specs/study.yaml: correct",
-        "  data       corpus, encoder small",
+        "  data       corpus",
+        "  encoder    small",
         "  tasks      pos (tagging), lem (tagging)",
         "  models     stl (4), mtl (2)",
         "  analyses   scores",

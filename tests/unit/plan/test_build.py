@@ -95,3 +95,40 @@ def test_rows_of_models_survive_that_they_are_stored(tmp_path: Path) -> None:
 def test_a_plan_of_another_form_is_refused_in_one_line(row: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError, match=r"E517.*names its models in a form that is not known; `mtlspec run`"):
         restored_rows([row])
+
+
+SECOND = "data: {pos: corpus, lem: {extends: corpus, name: second, root: %s}}"
+TWO_CORPORA = SPEC.replace("data: corpus", SECOND).replace("card: small,", "card: small, data: pos,")
+
+
+def test_a_model_depends_on_the_corpora_of_its_own_tasks(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, TWO_CORPORA % "there" + "  heads: {type: attention_probe, dep: dep, data: lem}\n")
+    names = [stage.name for stage in plan.stages]
+    assert names[:5] == [
+        "data-corpus", "data-second", "pretrain-small", "prepare-corpus-small", "prepare-second-small",
+    ]  # fmt: skip
+    roles = {"prepare-pos": "prepare-corpus-small", "prepare-lem": "prepare-second-small"}
+    assert _corpora(plan, "train-stl-pos-s1") == {"prepare-pos": "prepare-corpus-small"}
+    assert _corpora(plan, "evaluate-stl-lem-s1") == {"prepare-lem": "prepare-second-small"}
+    assert _corpora(plan, "train-mtl-all-s1") == _corpora(plan, "report") == roles
+    assert _corpora(plan, "measure-heads-stl-pos-s1") == {"prepare-lem": "prepare-second-small"}
+    assert plan.stage("train-stl-lem-s1").params["tasks"]["lem"]["data"] == "lem"
+    assert plan.stage("pretrain-small").inputs == {"data": "data-corpus"}
+
+
+def test_an_edit_of_one_corpus_concerns_only_the_models_that_read_it(tmp_path: Path) -> None:
+    before = _plan(tmp_path / "before", TWO_CORPORA % "there")
+    after = _plan(tmp_path / "after", TWO_CORPORA % "elsewhere")
+    ids = {stage.name: stage.id for stage in before.stages}
+    changed = {stage.name for stage in after.stages if stage.id != ids[stage.name]}
+    models = {
+        f"{stage}-{model}-s{seed}"
+        for stage in ("train", "evaluate")
+        for model in ("stl-lem", "mtl-all")
+        for seed in (1, 2)
+    }
+    assert changed == {"data-second", "prepare-second-small", "analyse-scores", "report"} | models
+
+
+def _corpora(plan: Plan, stage: str) -> dict[str, str]:
+    return {role: parent for role, parent in plan.stage(stage).inputs.items() if role.startswith("prepare-")}

@@ -12,6 +12,7 @@ import pytest
 
 from mtlspec.io.digest import digest_tree
 from mtlspec.report.content import Content
+from mtlspec.report.corpora import Corpus
 from mtlspec.report.curves import lines_of
 from mtlspec.report.page import HERE, settings, template, tiles
 from mtlspec.report.statistics import statistics_tables
@@ -208,7 +209,8 @@ def test_a_summary_row_is_marked_for_the_page_and_stays_above_sorted_rows() -> N
 def _content(spec: dict[str, Any], *models: Variant) -> Content:
     nothing = Table("", "", "", (), ())
     return Content(
-        spec=spec, data={"name": "toy"}, encoder={"name": "tiny", "source": {}}, environment={}, models=models,
+        spec=spec, corpora=(Corpus("toy", {}, ()),), encoder={"name": "tiny", "source": {}}, environment={},
+        models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
-        statistics=(), digest="", reproduce={"run": "", "dvc": ""},
+        digest="", reproduce={"run": "", "dvc": ""},
     )  # fmt: skip

@@ -18,7 +18,7 @@ Complaints = Callable[..., list[str]]
 
 def test_a_sound_spec_comes_with_its_cards_and_files(load: Load, project: Project) -> None:
     loaded = load(SPEC)
-    assert (loaded.spec.name, loaded.data.name, loaded.encoder.name) == ("study", "corpus", "small")
+    assert (loaded.spec.name, list(loaded.data), loaded.encoder.name) == ("study", ["corpus"], "small")
     assert [project.relative(path) for path in loaded.files] == [
         "specs/study.yaml",
         "registry/data/corpus.yaml",
@@ -59,15 +59,15 @@ def test_overrides_are_yaml_and_come_last(load: Load) -> None:
 
 def test_an_override_makes_a_card_inline(load: Load) -> None:
     loaded = load(SPEC, "data.root=$CORPORA/other", "encoder.card.title=Small")
-    assert loaded.data.root == "$CORPORA/other"
-    assert loaded.data.layer_kinds["xpos"] == "tags"
-    assert loaded.spec.data == loaded.data
+    assert loaded.data["corpus"].root == "$CORPORA/other"
+    assert loaded.data["corpus"].layer_kinds["xpos"] == "tags"
+    assert loaded.spec.data == loaded.data["corpus"]
     assert loaded.encoder.title == "Small"
 
 
 def test_an_inline_card_may_extend_one_by_name(load: Load) -> None:
     text = SPEC.replace("data: corpus", "data: {extends: corpus, on_invalid: drop}")
-    assert load(text).data.on_invalid == "drop"
+    assert load(text).data["corpus"].on_invalid == "drop"
 
 
 OVERRIDES = {

@@ -74,5 +74,5 @@ def test_an_unset_variable_is_one_clear_line() -> None:
 def test_an_override_moves_the_data_and_keeps_their_pins(tmp_path: Path) -> None:
     project = Project(ROOT)
     loaded = load_spec(ROOT / "specs/ewt5_minilm.yaml", project, [f"data.root={tmp_path}"])
-    assert resolve_root(loaded.data, project) == tmp_path
-    assert loaded.data.sha256 == load_data_card("ewt5", project).sha256
+    assert resolve_root(loaded.data["ewt5"], project) == tmp_path
+    assert loaded.data["ewt5"].sha256 == load_data_card("ewt5", project).sha256

@@ -83,7 +83,7 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     b = copy.deepcopy(a)
     b["spec"]["resolved"]["train"]["lr"]["encoder"] = 1e-4
     b["code"]["files"]["model/taggers/crf.py"] = "2" * 64
-    b["data"]["card"]["sha256"]["train.conllu"] = "b" * 64
+    b["data"]["cards"]["toy"]["sha256"]["train.conllu"] = "b" * 64
     next(iter(b["environments"].values()))["python"] = "CPython 3.12.1"
     b["lock"] = "d" * 64
     b["stages"]["evaluate-mtl-all-s1"]["artifact"] = "c" * 64
@@ -91,7 +91,7 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     found = diff(a, b)
     assert [str(change) for change in found.changes] == [
         "spec train.lr.encoder: 5e-05 → 0.0001",
-        "data sha256.train.conllu: aaaaaaaaaaaa → bbbbbbbbbbbb",
+        "data toy.sha256.train.conllu: aaaaaaaaaaaa → bbbbbbbbbbbb",
         "code model/taggers/crf.py: 111111111111 → 222222222222",
         "environment lock file: nothing → dddddddddddd",
         "environment python: CPython 3.11.9 → CPython 3.12.1",
