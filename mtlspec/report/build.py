@@ -1,4 +1,4 @@
-"""The whole report: page, Markdown, and copies of every table and figure beside them."""
+"""The whole report: page, Markdown, copies of every table and figure beside them, and what the GLUE server takes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from mtlspec.io.write import write_bytes, write_text
 from mtlspec.report.content import gather
 from mtlspec.report.curves import draw_curves
+from mtlspec.report.glue import submissions
 from mtlspec.report.markdown import markdown, summary
 from mtlspec.report.page import html
 
@@ -41,6 +42,9 @@ def build_report(
     statistics = [table for corpus in content.corpora for table in corpus.statistics]
     for table in (content.overview, content.training, content.provenance, *statistics):
         table.write(out / "tables")
+    runs = [run for variant in content.models for run in variant.runs]
+    for name, zipped in submissions(params["spec"]["tasks"], runs, inputs).items():
+        write_bytes(out / "glue" / name, zipped)
     write_text(out / "report.html", html(content, curves))
     write_text(out / "report.md", markdown(content, curves))
     write_text(out / SUMMARY, summary(content))

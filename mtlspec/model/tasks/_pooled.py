@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mtlspec.data.prepared import PreparedSplit
 
 Pooling = Literal["auto", "cls", "mean", "last"]
+GlueTask = Literal["CoLA", "SST-2", "MRPC", "STS-B", "MNLI", "QNLI", "QQP", "RTE", "WNLI"]
 
 
 class PooledOptions(TaskOptions):
@@ -34,6 +35,13 @@ class PooledOptions(TaskOptions):
     hidden: Annotated[int, Field(gt=0)] | None = Field(
         default=None,
         description="Width of a layer with tanh before the scores, as BERT's pooler is; by default none.",
+    )
+    glue: GlueTask | None = Field(
+        default=None,
+        description=(
+            "Which task of the GLUE benchmark this is. Where models have all nine, with GLUE's test files as splits "
+            "`glue_test`, `glue_test_mismatched` and `glue_ax`, the report makes the zip that the GLUE server takes."
+        ),
     )
 
 

@@ -1,0 +1,93 @@
+"""What the GLUE server takes: a zip with one table of predictions for each of its eleven test sets.
+
+A task says with `glue` which one of GLUE's it is; its corpus has GLUE's test file as split `glue_test`, that of MNLI
+also `glue_test_mismatched` and `glue_ax`. A zip is made of one model with all nine tasks, or of models of one group and
+seed that have each task once.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mtlspec.errors import StageError
+from mtlspec.plan.rows import ModelRow
+
+_BINARY, _ENTAILMENT = frozenset({"0", "1"}), frozenset({"entailment", "not_entailment"})
+_THREE = frozenset({"entailment", "neutral", "contradiction"})
+LABELS: Mapping[str, frozenset[str] | None] = {
+    "CoLA": _BINARY,
+    "SST-2": _BINARY,
+    "MRPC": _BINARY,
+    "STS-B": None,  # a number from 0 to 5
+    "MNLI": _THREE,
+    "QNLI": _ENTAILMENT,
+    "QQP": _BINARY,
+    "RTE": _ENTAILMENT,
+    "WNLI": _BINARY,
+}
+_MNLI = {"glue_test": "MNLI-m", "glue_test_mismatched": "MNLI-mm", "glue_ax": "AX"}
+_LOWEST, _HIGHEST = 0.0, 5.0
+_TIME = (1980, 1, 1, 0, 0, 0)  # the same for all files: bytes depend on predictions alone
+
+
+def submissions(
+    tasks: Mapping[str, Mapping[str, Any]], rows: Sequence[ModelRow], inputs: Mapping[str, Path]
+) -> dict[str, bytes]:
+    """File name -> zip, for every group and seed with all of GLUE's tasks; `tasks` are the options of the spec's."""
+    found: dict[tuple[str, str, int], dict[str, list[tuple[ModelRow, str]]]] = {}
+    for row in rows:
+        for task in row.tasks:
+            name = tasks.get(task, {}).get("glue")
+            if name is not None:
+                key = (row.group, repr(row.sweep), row.seed)
+                found.setdefault(key, {}).setdefault(name, []).append((row, task))
+    made: dict[str, bytes] = {}
+    for (group, _, seed), members in found.items():
+        tables = _tables(members, inputs)
+        if tables is not None:
+            number = sum(name.startswith(f"{group}-s{seed}") for name in made)  # of a sweep's points
+            made[f"{group}-s{seed}{f'-{number + 1}' if number else ''}.zip"] = _zipped(tables)
+    return made
+
+
+def _tables(members: Mapping[str, Sequence[tuple[ModelRow, str]]], inputs: Mapping[str, Path]) -> dict[str, str] | None:
+    """Name of a test set -> its table; None where a task or a test set is missing, or a task was learnt twice."""
+    tables: dict[str, str] = {}
+    for name, labels in LABELS.items():
+        if len(members.get(name, ())) != 1:
+            return None
+        ((row, task),) = members[name]
+        for split, test_set in (_MNLI if name == "MNLI" else {"glue_test": name}).items():
+            path = inputs[row.evaluate] / "predictions" / split / f"{task}.tsv"
+            if not path.is_file():
+                return None
+            tables[test_set] = _table(path, labels)
+    return tables
+
+
+def _table(path: Path, labels: frozenset[str] | None) -> str:
+    """`index` and `prediction`, of a task's file of predictions."""
+    lines = ["index\tprediction"]
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        index, _, predicted, *_ = line.split("\t")
+        if labels is None:
+            predicted = f"{min(max(float(predicted), _LOWEST), _HIGHEST):.3f}"
+        elif predicted not in labels:
+            hint = f"GLUE calls them {', '.join(sorted(labels))}: name them so in the card, with `classes`"
+            raise StageError("E475", f"GLUE has no label '{predicted}' here", path, hint)
+        lines.append(f"{index}\t{predicted}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _zipped(tables: Mapping[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in sorted(tables):
+            about = zipfile.ZipInfo(f"{name}.tsv", _TIME)
+            about.compress_type, about.external_attr, about.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(about, tables[name])
+    return buffer.getvalue()
