@@ -73,6 +73,8 @@ def points(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> list
         gated = gates_of(variant, job)
         for task in variant.tasks if gated is not None else ():
             assert gated is not None
+            if not seed_scores(variant, task, evaluations):
+                continue
             against = baseline_for(variant, task, baseline, variants)
             theirs = () if against is None else seed_scores(against, task, evaluations)
             kept = tuple(100 * share for share in gated.kept)

@@ -19,11 +19,13 @@ Inputs = Mapping[str, Path]
 
 def _outcome(
     run: ModelRow, variant: Variant, evaluations: Evaluations, inputs: Inputs
-) -> tuple[int, int, float, float]:
-    """Epochs, best epoch, dev mean and test mean of one trained model."""
+) -> tuple[int, int, float, float | None]:
+    """Epochs, best epoch, dev mean and test mean of one trained model; None where test lacks labels of a task."""
     epochs = read_epochs(inputs[run.train])
     best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
-    test, _ = mean_and_std([evaluations[run.evaluate].score(task) for task in variant.tasks])
+    found = evaluations[run.evaluate]
+    scored = all(found.is_scored(task) for task in variant.tasks)
+    test = mean_and_std([found.score(task) for task in variant.tasks])[0] if scored else None
     return len(epochs), best.number, best.mean, test
 
 
@@ -35,8 +37,10 @@ def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
         source = f"{' · '.join(run.train for run in variant.runs)} | seeds {', '.join(map(str, variant.seeds))}"
         cells = [Cell(variant.label, variant.label, source=source), Cell(str(len(outcomes)), len(outcomes))]
         for place, digits in ((0, 1), (1, 1), (2, 2), (3, 2)):
-            mean, std = mean_and_std([float(outcome[place]) for outcome in outcomes])
-            cells.append(Cell(score_text(mean, std, digits), mean, std, source=source))
+            values = [float(value) for outcome in outcomes if (value := outcome[place]) is not None]
+            mean, std = mean_and_std(values) if values else (None, None)
+            text = score_text(mean, std, digits) if mean is not None else "–"
+            cells.append(Cell(text, mean, std, source=source))
         groups.setdefault(variant.group, []).append(tuple(cells))
     columns = ("configuration", "seeds", "epochs", "best epoch", "dev mean", "test mean")
     caption = "Means over seeds. The kept epoch is the one with the best mean dev score over the model's tasks."
@@ -58,7 +62,7 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
                     Cell(str(epochs), epochs),
                     Cell(str(best), best),
                     Cell(score_text(dev, None), dev, source=run.train),
-                    Cell(score_text(test, None), test, source=run.evaluate),
+                    Cell(score_text(test, None) if test is not None else "–", test, source=run.evaluate),
                 )
             )
         sections.append((variant.label, tuple(rows)))

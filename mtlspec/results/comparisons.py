@@ -78,7 +78,8 @@ def compare(
         (variant, task, against)
         for variant in variants
         for task in variant.tasks
-        if (against := baseline_for(variant, task, baseline, variants)) is not None
+        if seed_scores(variant, task, evaluations)
+        and (against := baseline_for(variant, task, baseline, variants)) is not None
     ]
     raw = []
     for done, (variant, task, against) in enumerate(pairs):

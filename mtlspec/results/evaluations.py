@@ -41,6 +41,10 @@ class Evaluation:
     def main(self, task: str) -> str:
         return str(self.scores[task]["main"])
 
+    def is_scored(self, task: str) -> bool:
+        """Whether the test split has labels of a task; without them there are predictions only."""
+        return "test" in self.scores[task]
+
     def score(self, task: str, split: str = "test") -> float:
         return float(self.scores[task][split][self.main(task)])
 
@@ -66,8 +70,9 @@ def read_evaluations(variants: Iterable[Variant], inputs: Mapping[str, Path]) ->
 
 
 def seed_scores(variant: Variant, task: str, evaluations: Evaluations) -> tuple[float, ...]:
-    """The main test score of every seed."""
-    return tuple(evaluations[run.evaluate].score(task) for run in variant.runs)
+    """The main test score of every seed; none where test has no labels."""
+    found = [evaluations[run.evaluate] for run in variant.runs]
+    return tuple(evaluation.score(task) for evaluation in found if evaluation.is_scored(task))
 
 
 def pooled_rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> Rows:

@@ -27,6 +27,12 @@ class Matrix:
         return tuple(dict.fromkeys(task for variant in self.variants for task in variant.tasks))
 
     @property
+    def unscored(self) -> tuple[str, ...]:
+        """The tasks whose test split has no labels."""
+        first = {task: variant.runs[0] for variant in self.variants for task in variant.tasks}
+        return tuple(task for task in self.tasks if not self.evaluations[first[task].evaluate].is_scored(task))
+
+    @property
     def groups(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(variant.group for variant in self.variants))
 
@@ -59,6 +65,8 @@ def score_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
     if task not in variant.tasks:
         return Cell()
     values = seed_scores(variant, task, matrix.evaluations)
+    if not values:
+        return Cell("–", source=source_of(variant))
     mean, std = mean_and_std(values)
     comparison = matrix.comparison(variant, task)
     data: dict[str, object] = {"n": len(values), "seeds": dict(zip(map(str, variant.seeds), values, strict=True))}
@@ -94,4 +102,8 @@ def scores_table(matrix: Matrix) -> Table:
         if matrix.comparisons
         else ""
     )
+    if matrix.unscored:
+        caption += (
+            f" –: test has no labels of {', '.join(matrix.unscored)}; predictions are written, nothing is scored."
+        )
     return Table("scores", "Score matrix", caption, columns, sections)
