@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from mtlspec.data.batching import Batch
+    from mtlspec.model.encoder.checked_removal import PruneReport
     from mtlspec.model.encoder.encoder import Encoder
-    from mtlspec.model.encoder.pruning import PruneReport
     from mtlspec.model.multitask import MultiTaskModel
 
 

@@ -146,25 +146,27 @@ def _below(model: type[Frozen]) -> Iterator[type[Frozen]]:
 class OneOf:
     """Annotation: a field that holds the options of one kind of a family, chosen by its `type` key.
 
-    `sharing: hard` is short for `sharing: {type: hard}`.
+    `sharing: hard` is short for `sharing: {type: hard}`. A mapping without `type` is of the kind `default`, if any.
     """
 
     family: str
+    default: str | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         choices = {name: handler.generate_schema(options_class(self.family, name)) for name in names(self.family)}
         union = core_schema.tagged_union_schema(choices, discriminator="type")
-        return core_schema.no_info_before_validator_function(_expand_shorthand, union)
+        return core_schema.no_info_before_validator_function(self._complete, union)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """For editors: the options, or the bare name of a kind that needs none."""
         bare = [name for name in names(self.family) if _needs_no_options(options_class(self.family, name))]
         return {"anyOf": [{"enum": bare}, handler(schema)]}
 
+    def _complete(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"type": value}
+        return {"type": self.default, **value} if self.default is not None and isinstance(value, dict) else value
+
 
 def _needs_no_options(options: type[Options]) -> bool:
     return not any(field.is_required() for name, field in options.model_fields.items() if name != "type")
-
-
-def _expand_shorthand(value: Any) -> Any:
-    return {"type": value} if isinstance(value, str) else value

@@ -146,7 +146,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
             variant = f"{group}-{'all' if group == 'mtl' else '-'.join(members)}-s{seed}"
             params = {
                 "group": group, "variant": variant, "tasks": {task: spec["tasks"][task] for task in members},  # type: ignore[index]
-                "sharing": {"type": "hard"}, "train": spec["train"], "encoder": {"subword_dropout": 0.2},
+                "sharing": {"type": "hard"}, "train": spec["train"], "encoder": {"card": "toy", "subword_dropout": 0.2},
                 "seed": seed, "run": spec["run"], "sweep": [],
             }  # fmt: skip
             train = add(f"train-{variant}", "train", params, {"encoder": encoder, "prepare-toy": prepare})

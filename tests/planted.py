@@ -58,7 +58,8 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
     from transformers import BertConfig, BertModel
 
     from mtlspec.kinds import options_class
-    from mtlspec.model.encoder.encoder import Encoder
+    from mtlspec.model.encoder.kinds.transformer import Options as Reading
+    from mtlspec.model.encoder.transformer import Transformer
     from mtlspec.model.multitask import build_model
     from mtlspec.spec.families import SHARING, TASKS
 
@@ -86,7 +87,7 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
     tasks = {name: {"type": "tagging", "layer": name, "dropout": 0.0} for name in places}
     built: Any = {name: options_class(TASKS, "tagging").model_validate(options) for name, options in tasks.items()}
     strategy: Any = options_class(SHARING, sharing["type"]).model_validate(sharing)
-    encoder = Encoder(bert, config, data.specials, 0.0, None)
+    encoder = Transformer(bert, Reading(card="planted", subword_dropout=0.0), data.specials)
     model = build_model(encoder, strategy, built, Corpora.single(data).labels(built))
     with torch.no_grad():
         for task in model.tasks:

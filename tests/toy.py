@@ -167,7 +167,7 @@ def train_params(
         "tasks": {name: TASKS[name] for name in tasks},
         "sharing": {"type": "hard"},
         "train": {**options, **train},
-        "encoder": {"subword_dropout": dropout, "max_pieces": None},
+        "encoder": {"card": "toy", "subword_dropout": dropout, "max_pieces": None},
         "seed": seed,
         "run": {"threads": 1, "device": "cpu", "precision": "fp32"},
         "sweep": [],

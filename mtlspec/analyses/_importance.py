@@ -14,7 +14,7 @@ from torch import Tensor
 from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
 from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_bytes
-from mtlspec.model.importance import ablation_importance, annotated_batches, head_importance, sample_rows
+from mtlspec.model.importance import ablation_importance, annotated_corpora, head_importance
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count_corpora, predict_corpora, score
 from mtlspec.results.jobs import Measured, Measurement
@@ -64,9 +64,8 @@ def _values(method: str, options: Options, model: MultiTaskModel, corpora: Corpo
         return None if gates is None else gates.double().cpu().expand(len(tasks), -1, -1)
     if method == "ablation" and options.ablation == "score":
         return score_drops(model, corpora)
-    split = corpora.of(tasks[0]).split(options.split)
-    rows = sample_rows(len(split), options.sentences, options.seed)
-    found = annotated_batches(tasks, split, model.encoder.specials, LIMITS, rows)
+    specials = model.encoder.specials
+    found = annotated_corpora(tasks, corpora, options.split, specials, LIMITS, options.sentences, options.seed)
     batches = [(batch.to(model.device), golds) for batch, golds in found]
     if method == "ablation":
         return ablation_importance(sharing, tasks, batches)

@@ -62,7 +62,7 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
 
 def multiply_adds(encoder: Encoder, split: PreparedSplit) -> int:
     """Of the layers over a split, without padding: projections, attention and feed-forward blocks."""
-    config, heads = encoder.config, encoder.heads
+    config, heads = encoder.heads.config, encoder.heads
     lengths = (split.lengths + EXTRA).double()
     tokens, pairs = int(lengths.sum()), int((lengths * lengths).sum())
     total = 0

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 class Options(Demanding, MeasuringOptions):
+    reads_heads: ClassVar[bool] = True
     type: Literal["head_importance"]
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     methods: Sequence_[Literal["gradient", "token_abs", "ablation", "gate"]] = Field(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 class Options(MeasuringOptions):
+    reads_heads: ClassVar[bool] = True
     type: Literal["pruning_table"]
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     baseline: str = Field(

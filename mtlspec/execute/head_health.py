@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mtlspec import kinds
 from mtlspec.errors import EncoderError, did_you_mean
 from mtlspec.execute.health import Check
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import EncoderCard
-from mtlspec.spec.families import SOURCES
 from mtlspec.spec.load import load_encoder_card
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def _fetch(card: EncoderCard, project: Project, out: Path) -> None:
     from mtlspec.model.encoder.request import Request
 
     request = Request(card.name, out, project.root, {}, None, "cpu", lambda *_: None)
-    kinds.load(SOURCES, card.source.type).fetch(card.source, request)
+    card.source.fetch(request)
 
 
 def _scratch(project: Project) -> Path:
@@ -98,7 +96,7 @@ def _of_directory(directory: Path, about: str) -> Examined:
 
     if (directory / "encoder").is_dir():
         trained: Any = load_directory(directory)
-        return Examined(f"{about} (a trained model)", trained.encoder.model, *_batch(directory / "encoder"))
+        return Examined(f"{about} (a trained model)", trained.encoder.heads.model, *_batch(directory / "encoder"))
     return Examined(about, load_model(directory), *_batch(directory))
 
 
@@ -108,10 +106,10 @@ def _of_shape(card: EncoderCard) -> Examined:
 
     from mtlspec.model.encoder.loading import build_model
 
-    source: Any = card.source
+    config = card.source.shape()
     torch.manual_seed(0)
-    model = build_model(kinds.load(SOURCES, card.source.type).shape(source, source.vocabulary, 0))
-    pieces = torch.randint(1, source.vocabulary, (3, 16))
+    model = build_model(config)
+    pieces = torch.randint(1, config.vocab_size, (3, 16))
     about = f"random weights of the shape of '{card.name}', because no run of this project has learnt them yet"
     return Examined(about, model, pieces, torch.arange(16) < torch.tensor([[16], [9], [13]]))
 

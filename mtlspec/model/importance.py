@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from mtlspec.data.batching import Batch, Specials, collate, sequential
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.data.streams import seed_stream
 from mtlspec.errors import EncoderError
@@ -113,6 +114,30 @@ def annotated_batches(
                 yield collate(split, members[places], specials), present
 
 
+def annotated_corpora(
+    tasks: Sequence[Task],
+    corpora: Corpora,
+    split: str,
+    specials: Specials,
+    limits: BatchLimits,
+    sentences: int | None,
+    seed: int,
+) -> Iterator[Annotated]:
+    """Annotated batches of one split of every task's own corpus: at most so many sentences of each, a random sample.
+
+    Only sentences that carry the annotation of some task are drawn; tasks of other corpora have no gold in a batch.
+    """
+    for name in dict.fromkeys(task.corpus for task in tasks):
+        data = corpora.named(name).split(split)
+        own = [number for number, task in enumerate(tasks) if task.corpus == name]
+        labelled = torch.unique(torch.cat([tasks[number].rows(data) for number in own]))
+        sample = sample_rows(len(labelled), sentences, seed)
+        rows = labelled if sample is None else labelled[sample]
+        for batch, golds in annotated_batches([tasks[number] for number in own], data, specials, limits, rows):
+            of_task = dict(zip(own, golds, strict=True))
+            yield batch, [of_task.get(number) for number in range(len(tasks))]
+
+
 def sample_rows(sentences: int, limit: int | None, seed: int) -> Tensor | None:
     """At most `limit` different rows of so many, ascending; None where that is all of them."""
     if limit is None or limit >= sentences:
@@ -172,6 +197,7 @@ def _each_alone(batch: Batch) -> Iterator[Batch]:
             word_of_piece=batch.word_of_piece[i : i + 1, :pieces],
             word_mask=batch.word_mask[i : i + 1, :words],
             types=None if batch.types is None else batch.types[i : i + 1, :pieces],
+            tasks=None if batch.tasks is None else batch.tasks[i : i + 1],
         )
 
 

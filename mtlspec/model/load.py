@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.encoder.encoder import SETTINGS, Encoder
 from mtlspec.model.multitask import ABOUT, MultiTaskModel, load_model
 
 
@@ -16,7 +16,7 @@ def load_directory(path: Path) -> MultiTaskModel | Encoder:
         raise EncoderError("E362", what, path, hint)
     if (path / ABOUT).is_file():
         return load_model(path)
-    if (path / "config.json").is_file():
+    if any((path / name).is_file() for name in ("config.json", SETTINGS)):
         return Encoder.load(path)
     raise EncoderError(
         "E354", "there is neither a trained model (model.json) nor an encoder (config.json) in this directory", path

@@ -11,8 +11,8 @@ from torch import Tensor
 from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
 from mtlspec.kinds import options_class
+from mtlspec.model.encoder.checked_removal import PruneReport, prune_model
 from mtlspec.model.encoder.encoder import Encoder
-from mtlspec.model.encoder.pruning import PruneReport, prune_model
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.sharing import Sharing
 from mtlspec.model.task import Task

@@ -72,7 +72,7 @@ def _add_model(
         "tasks": {name: dump(options) for name, options in tasks.items()},
         "sharing": dump(variant.sharing),
         "train": dump(variant.train),
-        "encoder": spec.encoder.model_dump(mode="json", exclude={"card", "data", "long_text"}),
+        "encoder": spec.encoder.of_training(),
         "seed": variant.seed,
         "run": dump(spec.run),
         "sweep": sweep,
@@ -88,6 +88,7 @@ def _add_model(
         tasks,
         variant.sharing,
         variant.train,
+        spec.encoder.named(),
     )
     evaluate = builder.add(
         "evaluate",
@@ -96,11 +97,12 @@ def _add_model(
         {"train": train, **foundation.corpora(tasks)},
         tasks,
         variant.sharing,
+        spec.encoder.named(),
     )
     row = ModelRow(
         variant.group, tuple(variant.tasks), variant.seed, tuple(variant.sweep), train, evaluate, select=select
     )
-    return _Model(row, (tasks, variant.sharing), tuple(tasks))
+    return _Model(row, (tasks, variant.sharing, spec.encoder.named()), tuple(tasks))
 
 
 def _add_choice(builder: Builder, variant: ModelVariant, choice: Choice, variants: Mapping[str, ModelVariant]) -> str:
@@ -153,7 +155,7 @@ def _measure(
     inputs = foundation.of_analysis(options, model.tasks if model is not None else spec.tasks)
     if model is None:
         inputs["encoder"] = foundation.encoder
-        return builder.add("measure", f"measure-{name}-encoder", params, inputs, options)
+        return builder.add("measure", f"measure-{name}-encoder", params, inputs, options, spec.encoder.named())
     stages = {"train": model.row.train, "evaluate": model.row.evaluate}
     inputs |= {role: stage for role, stage in stages.items() if role in options.needs}
     params["model"] = model.row.stored()

@@ -69,13 +69,14 @@ def _add_data(builder: Builder, card: DataCard) -> str:
 def _add_encoder(builder: Builder, loaded: LoadedSpec, data: Mapping[str, str]) -> str:
     """The encoder's weights: imported, or learnt from one of the corpora."""
     encoder = loaded.encoder
-    params: dict[str, Any] = {"card": dump(encoder), "run": dump(loaded.spec.run)}
+    use = loaded.spec.encoder.named()
+    params: dict[str, Any] = {"card": dump(encoder), "encoder": use.of_weights(), "run": dump(loaded.spec.run)}
     if not encoder.source.learns_from_data:
-        return builder.add("encoder", f"import-{encoder.name}", params, {}, encoder.source, ())
+        return builder.add("encoder", f"import-{encoder.name}", params, {}, encoder.source, use)
     corpus = loaded.spec.encoder.data or only(data)
     assert corpus is not None
     card = loaded.data[corpus]
     params["data_card"] = dump(card)
     return builder.add(
-        "encoder", f"pretrain-{encoder.name}", params, {"data": data[corpus]}, encoder.source, card.files
+        "encoder", f"pretrain-{encoder.name}", params, {"data": data[corpus]}, encoder.source, use, card.files
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mtlspec.data.sentence import Sentence
     from mtlspec.metrics.schemes import Scheme
     from mtlspec.model.encoder.encoder import Encoder
+    from mtlspec.model.encoder.request import Request
     from mtlspec.model.sharing import Sharing
     from mtlspec.model.tagger import Tagger
     from mtlspec.model.task import Task
@@ -45,6 +46,7 @@ GENERATORS = "mtlspec.data.generators"
 SOURCES = "mtlspec.model.encoder.sources"
 LAYERS = "mtlspec.data.layers"
 TASK_SETS = "mtlspec.spec.task_sets"
+ENCODERS = "mtlspec.model.encoder.kinds"
 
 FAMILIES: dict[str, str] = {
     TASKS: "task type",
@@ -57,6 +59,7 @@ FAMILIES: dict[str, str] = {
     GENERATORS: "generator",
     SOURCES: "encoder source",
     TASK_SETS: "task set",
+    ENCODERS: "encoder",
 }
 """Every family's package, and what messages call one of its kinds."""
 
@@ -152,6 +155,7 @@ class AnalysisOptions(Options):
     """Reads artifacts of models, writes tables and figures."""
 
     needs: ClassVar[tuple[Needed, ...]] = ("evaluate",)
+    reads_heads: ClassVar[bool] = False  # True: it looks at attention heads, which not every encoder has
     layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}  # options that name a layer of the data -> its kind
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
 
@@ -223,3 +227,11 @@ class SourceOptions(Options):
     """Where an encoder comes from."""
 
     learns_from_data: ClassVar[bool] = False  # True: the stage depends on the experiment's data
+
+    @abstractmethod
+    def fetch(self, request: Request) -> dict[str, Any]:
+        """Fill `request.out` with config, weights and tokenizer; facts for the record."""
+
+    def shape(self) -> Any:
+        """The transformers config of an encoder whose weights are learnt; None where they come from elsewhere."""
+        return None

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BeforeValidator, Field
 
 from mtlspec.kinds import Frozen, OneOf, Sequence_, options_class
-from mtlspec.spec.cards import DataCard, EncoderCard, Name
+from mtlspec.spec.cards import DataCard, Name
+from mtlspec.spec.encoders import AnEncoder
 from mtlspec.spec.families import (
     ANALYSES,
     BALANCE,
@@ -33,33 +34,6 @@ Seed = Annotated[int, Field(ge=0, lt=2**31)]
 def _whole(value: Any) -> Any:
     """`Literal[1]` alone would take `true` and `1.0` for 1."""
     return value if type(value) is int else None
-
-
-class EncoderUse(Frozen):
-    """Which encoder, and how words are read from it."""
-
-    card: Name | EncoderCard = Field(description="A card in `registry/encoders`, or an inline card.")
-    subword_dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.2, description="Share of sub-tokens replaced by [MASK] in training; special tokens never are."
-    )
-    data: Name | None = Field(
-        default=None,
-        description="The corpus that the encoder is pre-trained on, where its source learns from data. Default: the "
-        "only one.",
-    )
-    max_pieces: Annotated[int, Field(ge=8)] | None = Field(
-        default=None,
-        description="Length limit in sub-tokens; longer sentences use a sliding window. Default: the encoder's.",
-    )
-    long_text: Literal["error", "window", "longest_first", "only_second"] = Field(
-        default="error",
-        description="What to do with raw text over the length limit: stop, read it in a sliding window, or cut the "
-        "longer segment, or the second one. What is cut is counted in the report.",
-    )
-
-    def reading(self) -> dict[str, Any]:
-        """What decides how raw text becomes sub-tokens."""
-        return {"max_pieces": self.max_pieces, "long_text": self.long_text}
 
 
 class BatchLimits(Frozen):
@@ -210,7 +184,7 @@ class ExperimentSpec(Frozen):
     data: Name | DataCard | Annotated[dict[Name, Name | DataCard], Field(min_length=1)] = Field(
         description="A card in `registry/data`, an inline card, or several, each corpus under a name of its own."
     )
-    encoder: EncoderUse = Field(description="Which encoder, and how words are read from it.")
+    encoder: AnEncoder = Field(description="Which encoder, and how words are read from it.")
     tasks: dict[Name, Annotated[TaskOptions, OneOf(TASKS)]] = Field(
         min_length=1, description="What is learnt, each task under a name of its own."
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from mtlspec import kinds
-from mtlspec.model.encoder.encoder import Encoder
+from pydantic import TypeAdapter
+
 from mtlspec.model.encoder.request import Request
 from mtlspec.spec.cards import DataCard, EncoderCard
-from mtlspec.spec.families import SOURCES
+from mtlspec.spec.encoders import AnEncoder, EncoderOptions
 from mtlspec.spec.models import RunOptions
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.determinism import make_deterministic
@@ -16,6 +16,7 @@ from mtlspec.train.determinism import make_deterministic
 
 def run(ctx: StageContext) -> StageResult:
     card = EncoderCard.model_validate(ctx.params["card"])
+    options: EncoderOptions = TypeAdapter(AnEncoder).validate_python(ctx.params["encoder"])
     data_card = ctx.params.get("data_card")
     device = make_deterministic(0, RunOptions.model_validate(ctx.params["run"]))
     request = Request(
@@ -26,13 +27,14 @@ def run(ctx: StageContext) -> StageResult:
         data_card=DataCard.model_validate(data_card) if data_card else None,
         device=str(device),
         progress=ctx.progress,
+        weights=options.reads_weights,
     )
     started = time.perf_counter()
-    facts = kinds.load(SOURCES, card.source.type).fetch(card.source, request)
+    facts = card.source.fetch(request)
     seconds = time.perf_counter() - started
-    encoder = Encoder.load(ctx.out)
+    encoder = options.build(ctx.out)
     sizes = {
-        "type": encoder.config.model_type,
+        "type": encoder.architecture,
         "width": encoder.width,
         "parameters": sum(p.numel() for p in encoder.parameters()),
         "max_pieces": encoder.max_pieces,

@@ -10,9 +10,9 @@ from mtlspec.data.corpora import Corpora
 from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
-from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel, build_model, start_from
 from mtlspec.model.predict import flat_scores
+from mtlspec.spec.encoders import AnEncoder, EncoderOptions
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.spec.selection import read_selection
@@ -35,8 +35,8 @@ def run(ctx: StageContext) -> StageResult:
     sharing: SharingOptions = TypeAdapter(Annotated[Any, OneOf(SHARING)]).validate_python(params["sharing"])
     device = make_deterministic(params["seed"], machine)
     corpora = Corpora.load(ctx.inputs)
-    encoder = Encoder.load(ctx.inputs["encoder"], **params["encoder"])
-    model = build_model(encoder, sharing, tasks, corpora.labels(tasks))
+    encoder: EncoderOptions = TypeAdapter(AnEncoder).validate_python(params["encoder"])
+    model = build_model(encoder.build(ctx.inputs["encoder"]), sharing, tasks, corpora.labels(tasks))
     _check_labelled(model, corpora)
     if "start" in ctx.inputs:
         start_from(model, ctx.inputs["start"], params["take"])

@@ -10,6 +10,7 @@ import pytest
 
 from mtlspec import kinds
 from mtlspec.spec import families
+from mtlspec.spec.encoders import EncoderOptions
 
 KINDS = [(family, name) for family in families.FAMILIES for name in kinds.names(family)]
 BASES = {
@@ -23,6 +24,7 @@ BASES = {
     families.GENERATORS: families.GeneratorOptions,
     families.SOURCES: families.SourceOptions,
     families.TASK_SETS: families.TaskSetOptions,
+    families.ENCODERS: EncoderOptions,
 }
 
 

@@ -27,9 +27,8 @@ class Options(SamplerOptions):
     type: Literal["elsewhere"]
     pace: int = Field(default={pace}, description="A number.")
 
-
-def built():
-    from mtlspec.structs.arcs import something
+    def build(self, *_):
+        from mtlspec.structs.arcs import something
 '''
 
 

@@ -16,6 +16,7 @@ class ProbeOptions(MeasuringOptions):
 
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     measures_encoder: ClassVar[bool] = True
+    reads_heads: ClassVar[bool] = True
     baseline: str = Field(
         default="stl", description="The model group whose single-task models the others are compared with."
     )

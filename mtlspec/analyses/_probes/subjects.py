@@ -15,6 +15,7 @@ from mtlspec.data.prepared import PreparedSplit
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.loading import build_model
 from mtlspec.model.encoder.proof import require_sound_heads
+from mtlspec.model.encoder.transformer import Transformer
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.results.jobs import Measurement
 from mtlspec.spec.models import BatchLimits
@@ -85,5 +86,5 @@ def random_encoder(like: Encoder, seed: int) -> Encoder:
     """The same architecture with fresh weights."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = build_model(like.config)
-    return Encoder(model, like.config, like.specials, 0.0, like.max_pieces).eval()
+        model = build_model(like.heads.config)
+    return Transformer(model, like.options, like.specials).eval()

@@ -33,6 +33,6 @@ def difference(expected: Tensor, found: Tensor) -> float:
 
 def random_pieces(encoder: Encoder, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Two rows of sub-tokens, int64 [2, 8], without padding, bool [2, 8]; on the encoder's device."""
-    pieces = torch.randint(encoder.config.vocab_size, (2, 8), generator=torch.Generator().manual_seed(seed))
+    pieces = torch.randint(encoder.heads.config.vocab_size, (2, 8), generator=torch.Generator().manual_seed(seed))
     pieces = pieces.to(next(encoder.parameters()).device)
     return pieces, torch.ones_like(pieces, dtype=torch.bool)

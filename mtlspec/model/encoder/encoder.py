@@ -1,123 +1,149 @@
-"""The encoder: sub-tokens in, one vector a word out."""
+"""Encoder: what reads a batch of sub-tokens. A kind of it is one file in `kinds/`."""
 
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from abc import abstractmethod
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
 
 from mtlspec.data.batching import Batch, Specials
-from mtlspec.data.tokenizer import read_specials
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
-from mtlspec.model.encoder.heads import Heads
-from mtlspec.model.encoder.loading import (
-    build_model,
-    config_values,
-    first_line,
-    length_limit,
-    load_config,
-    load_model,
-    save_model,
-)
+from mtlspec.kinds import options_class
 from mtlspec.model.encoder.states import States
-from mtlspec.model.encoder.windows import cut
+from mtlspec.spec.encoders import DEFAULT, EncoderOptions
+from mtlspec.spec.families import ENCODERS
 
-SETTINGS = "encoder.json"
+if TYPE_CHECKING:
+    from mtlspec.model.encoder.heads import Heads
+    from mtlspec.model.encoder.places import Places
+
+SETTINGS, WEIGHTS = "encoder.json", "model.safetensors"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 
 
 class Encoder(nn.Module):
-    """A transformer behind a word-level interface; `model` is the transformers module itself."""
+    """Sub-tokens in, a vector of `width` for each sub-token, word and sentence out.
 
-    def __init__(
-        self, model: nn.Module, config: Any, specials: Specials, subword_dropout: float, max_pieces: int | None
-    ) -> None:
+    A kind gives `hidden`, and what it has of `heads` and `places`; `limit` is the number of sub-tokens, special ones
+    included, that it can read at once (None: any).
+    """
+
+    def __init__(self, options: EncoderOptions, specials: Specials, width: int, limit: int | None = None) -> None:
         super().__init__()
-        self.model = model
-        self.config = config
+        self.options = options
         self.specials = specials
-        self.subword_dropout = subword_dropout
-        self.width: int = config.hidden_size
-        limit = length_limit(model, config)
-        if max_pieces is not None and limit is not None and max_pieces > limit:
-            raise EncoderError("E309", f"max_pieces is {max_pieces}, but the encoder reads at most {limit} sub-tokens")
-        self.max_pieces = max_pieces if max_pieces is not None else limit
-        self._heads: Heads | None = None
+        self.width = width
+        self.subword_dropout = options.subword_dropout
+        if options.max_pieces is not None and limit is not None and options.max_pieces > limit:
+            message = f"max_pieces is {options.max_pieces}, but the encoder reads at most {limit} sub-tokens"
+            raise EncoderError("E309", message)
+        self.max_pieces = options.max_pieces if options.max_pieces is not None else limit
 
-    @property
-    def heads(self) -> Heads:
-        """The attention heads; an error if the family is not supported."""
-        if self._heads is None:
-            self._heads = Heads(self.model, self.config)
-        return self._heads
-
-    @classmethod
-    def load(cls, directory: str | Path, subword_dropout: float = 0.0, max_pieces: int | None = None) -> Encoder:
-        """The pre-trained encoder of an encoder artifact, in evaluation mode."""
-        directory = Path(directory)
-        model = load_model(directory)
-        encoder = cls(model, model.config, read_specials(directory), subword_dropout, max_pieces)
-        return encoder.eval()
-
-    @classmethod
-    def empty(cls, directory: Path) -> Encoder:
-        """The same architecture from what `save_config` wrote; the weights come from a checkpoint of ours."""
-        config = load_config(directory)
-        path = directory / SETTINGS
-        try:
-            settings = json.loads(path.read_bytes())
-            specials = Specials(**settings["specials"])
-            subword_dropout, max_pieces = settings["subword_dropout"], settings["max_pieces"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            reason = f"{type(error).__name__}: {first_line(error)}"
-            raise EncoderError("E358", f"this is not a record of an encoder's settings ({reason})", path) from None
-        return cls(build_model(config), config, specials, subword_dropout, max_pieces).eval()
-
-    def save_config(self, directory: Path) -> None:
-        """Everything but the weights."""
-        write_json(directory / "config.json", config_values(self.config))
-        settings = {
-            "specials": asdict(self.specials),
-            "subword_dropout": self.subword_dropout,
-            "max_pieces": self.max_pieces,
-        }
-        write_json(directory / SETTINGS, settings)
-
-    def save(self, directory: str | Path, tokenizer: str | Path) -> None:
-        """An encoder directory like any other: config, weights, and the tokenizer files of another directory."""
-        copy_tokenizer(Path(tokenizer), Path(directory))
-        save_model(self.model, self.config, Path(directory))
+    @abstractmethod
+    def hidden(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
+        """States of sub-tokens: pieces int64, mask bool, types int64 (token types), all [B, S] -> [B, S, D]."""
 
     def forward(self, batch: Batch) -> States:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
-        hidden = self.hidden(pieces, batch.piece_mask)
+        hidden = self.hidden(pieces, batch.piece_mask, batch.types)
         last = batch.piece_mask.sum(1, keepdim=True) - 1
         sep = hidden.gather(1, last.unsqueeze(2).expand(-1, -1, hidden.shape[2])).squeeze(1)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
         return States(words, hidden[:, 0], sep, hidden)
 
-    def hidden(self, pieces: Tensor, mask: Tensor) -> Tensor:
-        """Last-layer states of sub-tokens: pieces int64 [B, S], mask bool [B, S] -> [B, S, D], whatever the length."""
-        if self.max_pieces is None or pieces.shape[1] <= self.max_pieces:
-            return self._transform(pieces, mask)
-        windows = cut(pieces, mask, self.max_pieces, self.specials.pad)
-        with self._heads.windowed(windows) if self._heads is not None else nullcontext():
-            return windows.stitch(self._transform(windows.pieces, windows.mask))
+    @property
+    def architecture(self) -> str:
+        """For people: what sort of encoder this is."""
+        return self.options.type
 
     def drop_subwords(self, batch: Batch) -> Tensor:
         """Sub-tokens with a random share of them masked, never a special one: int64 [B, S]."""
         dropped = torch.rand(batch.pieces.shape, device=batch.pieces.device) < self.subword_dropout
         return batch.pieces.masked_fill(dropped & (batch.word_of_piece >= 0), self.specials.mask)
 
-    def _transform(self, pieces: Tensor, mask: Tensor) -> Tensor:
-        states: Tensor = self.model(input_ids=pieces, attention_mask=mask).last_hidden_state
-        return states
+    @property
+    def causal(self) -> bool:
+        """Whether a sub-token sees only those before it."""
+        return False
+
+    @property
+    def heads(self) -> Heads:
+        """The attention heads; an error if there are none that can be reached."""
+        self._lacks("E365", "attention heads")
+
+    @property
+    def places(self) -> Places:
+        """Where modules can be put into the encoder; an error if it names no such places."""
+        self._lacks("E366", "named places for further modules")
+
+    def per_row(self, tensor: Tensor) -> Tensor:
+        """Values of examples [B, ...] -> of the rows that are in flight [R, ...], while the encoder computes.
+
+        These are the examples themselves, or the windows that long ones were cut into.
+        """
+        return tensor
+
+    def _lacks(self, code: str, what: str) -> NoReturn:
+        raise EncoderError(code, f"an encoder of type '{self.options.type}' has no {what}")
+
+    @staticmethod
+    def load(directory: str | Path, subword_dropout: float = 0.0, max_pieces: int | None = None) -> Encoder:
+        """The encoder of a directory, in evaluation mode: a transformer with `config.json`, or what `save` wrote."""
+        directory = Path(directory)
+        if (directory / SETTINGS).is_file() and not (directory / "config.json").is_file():
+            encoder = Encoder.empty(directory)
+            encoder.load_state_dict(_read_weights(directory / WEIGHTS))
+            return encoder
+        kind = cast(type[EncoderOptions], options_class(ENCODERS, DEFAULT))
+        settings: dict[str, Any] = {"subword_dropout": subword_dropout, "max_pieces": max_pieces}
+        return kind.model_construct(type=DEFAULT, card="directory", **settings).build(directory).eval()
+
+    @staticmethod
+    def empty(directory: Path) -> Encoder:
+        """The same architecture from what `save_config` wrote; the weights come from a checkpoint of ours."""
+        path = directory / SETTINGS
+        try:
+            settings = json.loads(path.read_bytes())
+            specials = Specials(**settings.pop("specials"))
+            kind = settings.pop("type", DEFAULT)  # older models say nothing: they are transformers
+            options = options_class(ENCODERS, kind).model_validate({"type": kind, "card": "saved", **settings})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+            raise EncoderError("E358", f"this is not a record of an encoder's settings ({reason})", path) from None
+        assert isinstance(options, EncoderOptions)
+        return options.rebuild(directory, specials).eval()
+
+    def save_config(self, directory: Path) -> None:
+        """Everything but the weights."""
+        settings = self.options.model_dump(mode="json", exclude={"card"})
+        write_json(directory / SETTINGS, {**settings, "max_pieces": self.max_pieces, "specials": asdict(self.specials)})
+
+    def save(self, directory: str | Path, tokenizer: str | Path) -> None:
+        """A directory that `load` reads: settings, weights, and the tokenizer files of another directory."""
+        from safetensors.torch import save
+
+        directory = Path(directory)
+        copy_tokenizer(Path(tokenizer), directory)
+        self.save_config(directory)
+        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
+        write_bytes(directory / WEIGHTS, save(weights, metadata={"format": "pt"}))
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        weights: dict[str, Tensor] = load(path.read_bytes())
+    except (OSError, SafetensorError) as error:
+        raise EncoderError("E367", f"the weights cannot be read: {error}", path) from None
+    return weights
 
 
 def copy_tokenizer(source: Path, directory: Path) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.pruned import kept_heads, remove_heads
-from mtlspec.model.encoder.seam import SEAM, Captured, Tap, Wishes, register_seam
+from mtlspec.model.encoder.removal import kept_heads, remove_heads
+from mtlspec.model.encoder.seam import SEAM, Captured, Interventions, Tap, register_seam
 from mtlspec.model.encoder.sites import HeadSlice, Site, find_sites
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Heads:
         """An error if the family is not supported."""
         self.model = model
         self.config = config
-        self._wishes = Wishes()
+        self._interventions = Interventions()
         self._taps: list[Tap] = []
         self.refresh()
 
@@ -55,7 +55,7 @@ class Heads:
 
     @property
     def active(self) -> bool:
-        return self._wishes.any
+        return self._interventions.any
 
     def slices(self, layer: int) -> tuple[HeadSlice, ...]:
         """Where the parameters of a layer's heads lie: rows of queries, keys, values, columns of the output."""
@@ -68,7 +68,7 @@ class Heads:
         Gates of heads that a layer does not have are ignored. Contexts may be nested: gates multiply.
         """
         self._require_gates(gates, (2, 3))
-        with self._open(self._wishes.gates, gates):
+        with self._open(self._interventions.gates, gates):
             yield
 
     @contextmanager
@@ -79,14 +79,14 @@ class Heads:
         layers, heads = self.shape
         if full.dim() != 5 or full.shape[0] not in (1, layers) or full.shape[2] not in (1, heads):
             raise EncoderError("E347", f"the attention bias has shape {list(bias.shape)}, not [L, B, H, S, S]")
-        with self._open(self._wishes.biases, full):
+        with self._open(self._interventions.biases, full):
             yield
 
     @contextmanager
     def captured(self, attention: bool = True, contexts: bool = True) -> Iterator[Captured]:
         """Keep what the heads compute in every forward pass; the last pass is there afterwards, too."""
         captured = Captured(attention, contexts, self.shape[0])
-        with self._open(self._wishes.captures, captured):
+        with self._open(self._interventions.captures, captured):
             yield captured
 
     def remove(self, gates: Tensor) -> None:
@@ -96,7 +96,7 @@ class Heads:
         shrinks to them. A gate may be negative, as in `gated`: it turns its head's columns around.
         """
         self._require_gates(gates, (2,))
-        if self._wishes.any:
+        if self._interventions.any:
             raise EncoderError("E349", "heads cannot be removed while they are gated, biased or captured")
         remove_heads(self.model, self.config, gates)
         self.refresh()
@@ -110,11 +110,11 @@ class Heads:
     @contextmanager
     def windowed(self, windows: Windows) -> Iterator[None]:
         """While the rows of the model's input are windows: gates and biases are cut, captures stitched."""
-        self._wishes.windows = windows
+        self._interventions.windows = windows
         try:
             yield
         finally:
-            self._wishes.windows = None
+            self._interventions.windows = None
 
     def _require_gates(self, gates: Tensor, dims: tuple[int, ...]) -> None:
         _require_tensor("gates", gates)
@@ -127,25 +127,25 @@ class Heads:
             raise EncoderError("E357", f"{bad} of the {gates.numel()} gates are NaN or infinite", None, "use numbers")
 
     @contextmanager
-    def _open(self, wishes: list[Any], wish: Any) -> Iterator[None]:
-        """One more wish while the context is open. The hooks are hung anew at both ends; none is left at the last."""
+    def _open(self, asked: list[Any], intervention: Any) -> Iterator[None]:
+        """One more intervention while the context is open; hooks are hung anew at both ends, none is left at last."""
         implementation = self.config._attn_implementation
-        wishes.append(wish)
+        asked.append(intervention)
         try:
             self._hang()
             yield
         finally:
-            del wishes[next(i for i in range(len(wishes)) if wishes[i] is wish)]
+            del asked[next(i for i in range(len(asked)) if asked[i] is intervention)]
             self._hang()
             self.config._attn_implementation = implementation
 
     def _hang(self) -> None:
         for tap in self._taps:
             tap.close()
-        self._taps = [Tap(site, self._wishes) for site in self.sites] if self._wishes.any else []
+        self._taps = [Tap(site, self._interventions) for site in self.sites] if self._interventions.any else []
         for tap in self._taps:
             tap.open(self.model)
-        if self._wishes.attention and self.sites[0].family.probabilities is None:
+        if self._interventions.attention and self.sites[0].family.probabilities is None:
             register_seam()
             self.config._attn_implementation = SEAM
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
-from mtlspec.model.encoder.pruned import kept_heads, shrink_to_record
+from mtlspec.model.encoder.removal import kept_heads, shrink_to_record
 
 SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")

@@ -79,11 +79,11 @@ def require_sound_heads(encoder: Encoder, batch: Batch | None = None, seed: int 
         ("wrong heads differ", wrong_heads_differ),
         ("capture", attention_is_captured),
     )
-    subject = Subject(encoder.model, encoder.config, pieces.to(device), mask.to(device), seed)
+    subject = Subject(encoder.heads.model, encoder.heads.config, pieces.to(device), mask.to(device), seed)
     failed = [check for check in _run(tests, subject) if not check.holds]
     if failed:
         found = "; ".join(f"{check.name}: {check.detail}" for check in failed)
-        message = f"the heads of this '{encoder.config.model_type}' encoder do not answer ({found})"
+        message = f"the heads of this '{encoder.architecture}' encoder do not answer ({found})"
         raise EncoderError("E355", message, hint="see all checks with `mtlspec doctor --encoder <card or folder>`")
 
 

@@ -11,7 +11,7 @@ from mtlspec.spec.cards import DataCard
 
 @dataclass(frozen=True)
 class Request:
-    """The sources' `fetch(options, request)` write below `out` and return facts for the record."""
+    """The sources' `fetch(request)` write below `out` and return facts for the record."""
 
     name: str  # of the card
     out: Path
@@ -20,3 +20,4 @@ class Request:
     data_card: DataCard | None  # what those data are
     device: str
     progress: Callable[[int, int, str], None]  # (done, total, what)
+    weights: bool = True  # False: the encoder learns its own, and a tokenizer is enough

@@ -57,7 +57,7 @@ class Captured:
 
 
 @dataclass
-class Wishes:
+class Interventions:
     """Everything that the open contexts ask of a model."""
 
     gates: list[Tensor] = field(default_factory=list)  # [L, H] or [B, L, H]
@@ -77,9 +77,9 @@ class Wishes:
 class Tap:
     """The hooks of one site."""
 
-    def __init__(self, site: Site, wishes: Wishes) -> None:
+    def __init__(self, site: Site, interventions: Interventions) -> None:
         self.site = site
-        self.wishes = wishes
+        self.interventions = interventions
         self._call = 0  # how often this site ran in the current pass: which of its layers it is
         self._handles: list[RemovableHandle] = []
 
@@ -89,7 +89,7 @@ class Tap:
             self._handles.append(self.site.inner.register_forward_hook(self._pass))
             return
         self._handles.append(self.site.output.register_forward_pre_hook(self._project))
-        if self.wishes.attention:
+        if self.interventions.attention:
             if self.site.family.probabilities is None:
                 self._take_over(self.site.inner)
             else:
@@ -116,12 +116,12 @@ class Tap:
     def bias(self, rows: int, length: int) -> Tensor | None:
         """The sum of all biases for this layer, broadcastable to [B, H, S, S]."""
         total: Tensor | None = None
-        for bias in self.wishes.biases:
+        for bias in self.interventions.biases:
             own = bias[self.layer if bias.shape[0] > 1 else 0]
             if own.shape[1] > 1:
                 own = own[:, : self.site.heads]
-            if self.wishes.windows is not None:
-                own = self.wishes.windows.cut_bias(own)
+            if self.interventions.windows is not None:
+                own = self.interventions.windows.cut_bias(own)
             if own.shape[0] not in (1, rows) or any(size not in (1, length) for size in own.shape[2:]):
                 raise EncoderError(
                     "E344", f"the attention bias has shape {list(bias.shape)}, for {rows} rows of {length} sub-tokens"
@@ -131,22 +131,22 @@ class Tap:
 
     def show_attention(self, probabilities: Tensor) -> None:
         """probabilities [B, H, S, S]"""
-        windows = self.wishes.windows
-        for captured in self.wishes.captures:
+        windows = self.interventions.windows
+        for captured in self.interventions.captures:
             if captured.wants_attention:
                 seen = probabilities if windows is None else windows.stitch_attention(probabilities)
                 captured._attention[self.layer] = seen
 
     def show_contexts(self, contexts: Tensor) -> None:
         """contexts [B, S, H, Dh]"""
-        windows = self.wishes.windows
-        for captured in self.wishes.captures:
+        windows = self.interventions.windows
+        for captured in self.interventions.captures:
             if captured.wants_contexts:
                 captured._contexts[self.layer] = contexts if windows is None else windows.stitch(contexts)
 
     def _start(self, *_: Any) -> None:
         self._call = 0
-        for captured in self.wishes.captures:
+        for captured in self.interventions.captures:
             for layer in self.site.layers:
                 captured._attention.pop(layer, None)
                 captured._contexts.pop(layer, None)
@@ -169,7 +169,7 @@ class Tap:
         flat = inputs[0]
         contexts = flat.view(*flat.shape[:-1], self.site.heads, self.site.width)
         self.show_contexts(contexts)
-        for gates in self.wishes.gates:
+        for gates in self.interventions.gates:
             contexts = contexts * self._gate(gates, contexts)
         self._call += 1
         return (contexts.flatten(-2), *inputs[1:])
@@ -186,8 +186,8 @@ class Tap:
         own = gates[..., self.layer, : self.site.heads].to(contexts)
         if own.dim() == 1:
             return own.view(1, 1, -1, 1)
-        if self.wishes.windows is not None:
-            own = own.index_select(0, self.wishes.windows.rows)
+        if self.interventions.windows is not None:
+            own = own.index_select(0, self.interventions.windows.rows)
         if own.shape[0] != contexts.shape[0]:
             message = f"the gates are for {own.shape[0]} sentences, but the batch has {contexts.shape[0]}"
             raise EncoderError("E345", message, None, "pass one [L, H] for all, or [B, L, H] with as many rows")

@@ -51,6 +51,10 @@ class Windows:
         chosen = states.flatten(0, 1).index_select(0, self.source.flatten())
         return chosen.view(*self.source.shape, *states.shape[2:])
 
+    def of_pieces(self, values: Tensor) -> Tensor:
+        """Values of the sentences' sub-tokens, int64 [B, S] -> of the windows' [R, L], zero on padding."""
+        return values.index_select(0, self.rows).gather(1, self.places).masked_fill(~self.mask, 0)
+
     def stitch_attention(self, attention: Tensor) -> Tensor:
         """Attention within windows [R, H, L, L] -> [B, H, S, S], zero on keys that a query's window does not hold."""
         rows, length = self.source.shape

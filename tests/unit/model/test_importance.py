@@ -17,6 +17,7 @@ from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.importance import (
     ablation_importance,
     annotated_batches,
+    annotated_corpora,
     head_importance,
     mean_losses,
     sample_rows,
@@ -217,3 +218,23 @@ def test_samples_are_different_rows_and_the_same_every_time() -> None:
     assert rows.max() < 100 and torch.equal(rows, sample_rows(100, 30, seed=5))  # type: ignore[arg-type]
     assert not torch.equal(rows, sample_rows(100, 30, seed=6))  # type: ignore[arg-type]
     assert sample_rows(100, 100, seed=5) is None and sample_rows(100, None, seed=5) is None
+
+
+def test_tasks_of_several_corpora_have_gold_in_the_batches_of_their_own(toy_encoder, data):
+    model = _model(toy_encoder, data)
+    first, *others = model.tasks
+    first.corpus, half = "one", torch.arange(0, len(data.train), 2)
+    first.rows = lambda split: half  # half of the sentences are annotated
+    for task in others:
+        task.corpus = "two"
+    corpora = Corpora({"one": data, "two": data})
+    batches = list(annotated_corpora(model.tasks, corpora, "train", data.specials, LIMITS, 6, 3))
+    rows = {0: [], 1: []}
+    for batch, golds in batches:
+        present = [gold is not None for gold in golds]
+        assert present in ([True, *[False] * len(others)], [False, *[True] * len(others)])
+        rows[present.index(True)] += batch.rows.tolist()
+    assert len(rows[0]) == len(rows[1]) == 6 and all(row % 2 == 0 for row in rows[0])
+    found = head_importance(model.sharing, model.tasks, batches)
+    alone = head_importance(model.sharing, model.tasks[:1], [(b, g[:1]) for b, g in batches if g[0] is not None])
+    torch.testing.assert_close(found[:1], alone)

@@ -96,7 +96,7 @@ def test_a_broken_record_of_a_model_is_one_clear_line(saved, tmp_path, text):
 
 def test_a_model_without_its_encoders_settings_is_refused(saved, tmp_path):
     shutil.copytree(saved, tmp_path / "model")
+    (tmp_path / "model/encoder/config.json").unlink()
+    assert "E303" in refused(tmp_path / "model")
     (tmp_path / "model/encoder/encoder.json").unlink()
     assert "E358" in refused(tmp_path / "model")
-    shutil.rmtree(tmp_path / "model/encoder")
-    assert "E303" in refused(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""Attention families, one file each.
+"""Families of encoders, one file each.
 
 They are imported by name, not found in the folder: the imports make them part of a stage's code fingerprint.
 """

@@ -21,9 +21,9 @@ def group_of_layer(config: Any) -> list[int]:
     return [int(i / per_group) for i in range(config.num_hidden_layers)]
 
 
-def blocks(config: Any) -> list[str]:
+def layers(config: Any) -> list[str]:
     return [
-        f"encoder.albert_layer_groups.{group}.albert_layers.{inner}.attention"
+        f"encoder.albert_layer_groups.{group}.albert_layers.{inner}"
         for group in group_of_layer(config)
         for inner in range(config.inner_group_num)
     ]
@@ -49,7 +49,11 @@ class EmptyNormedAttention(EmptyAttention):
 
 FAMILY = Family(
     model_types=("albert",),
-    blocks=blocks,
+    embeddings=("embeddings", "encoder.embedding_hidden_mapping_in"),
+    layers=layers,
+    attention="attention",
+    norms=("attention.LayerNorm", "full_layer_layer_norm"),
+    feed_forward="ffn_output",
     output="dense",
     rows=(*linear("query", "query"), *linear("key", "key"), *linear("value", "value")),
     sizes={"num_attention_heads": "heads", "all_head_size": "width"},

@@ -6,7 +6,11 @@ from mtlspec.model.encoder.families.family import EmptyContext, Family, linear
 
 FAMILY = Family(
     model_types=("bert", "roberta", "xlm-roberta", "camembert", "electra"),
-    blocks=lambda config: [f"encoder.layer.{i}.attention" for i in range(config.num_hidden_layers)],
+    embeddings=("embeddings", "embeddings_project"),
+    layers=lambda config: [f"encoder.layer.{i}" for i in range(config.num_hidden_layers)],
+    attention="attention",
+    norms=("attention.output.LayerNorm", "output.LayerNorm"),
+    feed_forward="output.dense",
     inner="self",
     output="output.dense",
     rows=(*linear("query", "self.query"), *linear("key", "self.key"), *linear("value", "self.value")),

@@ -6,7 +6,11 @@ from mtlspec.model.encoder.families.family import EmptyContext, Family, linear
 
 FAMILY = Family(
     model_types=("deberta-v2",),
-    blocks=lambda config: [f"encoder.layer.{i}.attention" for i in range(config.num_hidden_layers)],
+    embeddings=("embeddings",),
+    layers=lambda config: [f"encoder.layer.{i}" for i in range(config.num_hidden_layers)],
+    attention="attention",
+    norms=("attention.output.LayerNorm", "output.LayerNorm"),
+    feed_forward="output.dense",
     inner="self",
     output="output.dense",
     rows=(

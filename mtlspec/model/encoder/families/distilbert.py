@@ -6,7 +6,11 @@ from mtlspec.model.encoder.families.family import EmptyAttention, Family, linear
 
 FAMILY = Family(
     model_types=("distilbert",),
-    blocks=lambda config: [f"transformer.layer.{i}.attention" for i in range(config.num_hidden_layers)],
+    embeddings=("embeddings",),
+    layers=lambda config: [f"transformer.layer.{i}" for i in range(config.num_hidden_layers)],
+    attention="attention",
+    norms=("sa_layer_norm", "output_layer_norm"),
+    feed_forward="ffn.lin2",
     output="out_lin",
     rows=(*linear("query", "q_lin"), *linear("key", "k_lin"), *linear("value", "v_lin")),
     sizes={"n_heads": "heads", "dim": "width"},

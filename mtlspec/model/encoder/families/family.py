@@ -1,4 +1,4 @@
-"""What the head seam needs to know about a family of encoders: where its attention lies, and in which order."""
+"""What we need to know about a family of encoders: where its layers, norms and heads lie, and in which order."""
 
 from __future__ import annotations
 
@@ -34,11 +34,19 @@ class Rows:
 
 @dataclass(frozen=True)
 class Family:
-    """One attention implementation of transformers; paths are dotted and start at the attention block."""
+    """One implementation of transformers; paths of attention are dotted and start at the attention block."""
 
     model_types: tuple[str, ...]
-    blocks: Callable[[Any], list[str]]
-    """config -> path of the attention block of every layer, from the model; a path that comes twice is shared."""
+    embeddings: tuple[str, ...]
+    """The modules that make the first layer's input, from the model; the last one that there is has made it."""
+    layers: Callable[[Any], list[str]]
+    """config -> path of every layer, from the model; a path that comes twice is shared."""
+    attention: str
+    """The attention block, from the layer."""
+    norms: tuple[str, str]
+    """The norms that go with attention and with the feed-forward block, from the layer."""
+    feed_forward: str
+    """The last projection of the feed-forward block, from the layer."""
     output: str
     """The output projection."""
     rows: tuple[Rows, ...]
@@ -54,6 +62,14 @@ class Family:
     """config -> why this one cannot be handled."""
     untie: Callable[[Any, Any], None] | None = None
     """(model, config): gives every layer parameters of its own, where a family shares them."""
+    pre_norm: bool = False
+    """True: norms read the residual stream before attention and feed-forward; False: they follow the addition."""
+    causal: bool = False
+    """True: a sub-token sees only those before it."""
+
+    def blocks(self, config: Any) -> list[str]:
+        """The path of every layer's attention block, from the model."""
+        return [f"{layer}.{self.attention}" for layer in self.layers(config)]
 
 
 def linear(role: Role, path: str) -> tuple[Rows, ...]:

@@ -18,7 +18,12 @@ class EmptyListedAttention(EmptyAttention):
 
 FAMILY = Family(
     model_types=("openai-gpt",),
-    blocks=lambda config: [f"h.{i}.attn" for i in range(config.num_hidden_layers)],
+    embeddings=("drop",),
+    layers=lambda config: [f"h.{i}" for i in range(config.num_hidden_layers)],
+    attention="attn",
+    norms=("ln_1", "ln_2"),
+    feed_forward="mlp.c_proj",
+    causal=True,
     output="c_proj",
     rows=fused("c_attn", axis=1),
     sizes={"n_head": "heads", "split_size": "width"},

@@ -6,7 +6,13 @@ from mtlspec.model.encoder.families.family import EmptyAttention, Family, fused
 
 FAMILY = Family(
     model_types=("gpt2",),
-    blocks=lambda config: [f"h.{i}.attn" for i in range(config.num_hidden_layers)],
+    embeddings=("drop",),
+    layers=lambda config: [f"h.{i}" for i in range(config.num_hidden_layers)],
+    attention="attn",
+    norms=("ln_1", "ln_2"),
+    feed_forward="mlp.c_proj",
+    pre_norm=True,
+    causal=True,
     output="c_proj",
     rows=fused("c_attn", axis=1),
     sizes={"num_heads": "heads", "split_size": "width"},

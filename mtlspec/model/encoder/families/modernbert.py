@@ -6,7 +6,12 @@ from mtlspec.model.encoder.families.family import EmptyAttention, Family, fused
 
 FAMILY = Family(
     model_types=("modernbert",),
-    blocks=lambda config: [f"layers.{i}.attn" for i in range(config.num_hidden_layers)],
+    embeddings=("embeddings",),
+    layers=lambda config: [f"layers.{i}" for i in range(config.num_hidden_layers)],
+    attention="attn",
+    norms=("attn_norm", "mlp_norm"),
+    feed_forward="mlp.Wo",
+    pre_norm=True,
     output="Wo",
     rows=fused("Wqkv"),
     empty=lambda attention: EmptyAttention(attention, "Wo", "out_drop"),

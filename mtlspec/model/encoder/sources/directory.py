@@ -24,12 +24,12 @@ class Options(SourceOptions):
         default_factory=dict, description="Digest of each file; the error for a missing one names what to add."
     )
 
+    def fetch(self, request: Request) -> dict[str, Any]:
+        from mtlspec.errors import EncoderError
+        from mtlspec.model.encoder.pinned_copy import copy_pinned
 
-def fetch(options: Options, request: Request) -> dict[str, Any]:
-    from mtlspec.errors import EncoderError
-    from mtlspec.model.encoder.taking import take
-
-    path = os.path.expandvars(options.path)
-    if "$" in path:
-        raise EncoderError("E328", f"'{options.path}' names an environment variable that is not set")
-    return {"files": take(request.project_root / Path(path), request.out, options.sha256, all_pinned=True)}
+        path = os.path.expandvars(self.path)
+        if "$" in path:
+            raise EncoderError("E328", f"'{self.path}' names an environment variable that is not set")
+        found = request.project_root / Path(path)
+        return {"files": copy_pinned(found, request.out, self.sha256, all_pinned=True, weights=request.weights)}

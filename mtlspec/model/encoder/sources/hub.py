@@ -24,13 +24,12 @@ class Options(SourceOptions):
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] = Field(description="Full commit hash; branches move.")
     sha256: dict[str, Sha256] = Field(default_factory=dict, description="Digests to check besides, per file.")
 
+    def fetch(self, request: Request) -> dict[str, Any]:
+        from mtlspec.model.encoder.pinned_copy import copy_pinned
 
-def fetch(options: Options, request: Request) -> dict[str, Any]:
-    from mtlspec.model.encoder.taking import take
-
-    snapshot = _cached(options, request) or _download(options, request)
-    files = take(snapshot, request.out, options.sha256, all_pinned=False)
-    return {"files": files, "id": options.id, "revision": options.revision}
+        snapshot = _cached(self, request) or _download(self, request)
+        files = copy_pinned(snapshot, request.out, self.sha256, all_pinned=False, weights=request.weights)
+        return {"files": files, "id": self.id, "revision": self.revision}
 
 
 def _caches(request: Request) -> tuple[Path, Path]:
@@ -48,7 +47,7 @@ def _cached(options: Options, request: Request) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import IncompleteSnapshotError, LocalEntryNotFoundError
 
-    from mtlspec.model.encoder.taking import PATTERNS
+    from mtlspec.model.encoder.pinned_copy import PATTERNS
 
     for cache in _caches(request):
         try:
@@ -72,7 +71,7 @@ def _download(options: Options, request: Request) -> Path:
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     from mtlspec.errors import EncoderError
-    from mtlspec.model.encoder.taking import PATTERNS
+    from mtlspec.model.encoder.pinned_copy import PATTERNS
 
     _require_hub(options)
     request.progress(0, 1, f"downloading {options.id}")

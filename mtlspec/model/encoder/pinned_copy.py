@@ -1,4 +1,4 @@
-"""Taking an encoder over from a directory: only the files that are needed, each checked against its pin."""
+"""An encoder copied from a directory: only the files that are needed, each checked against its pin."""
 
 from __future__ import annotations
 
@@ -26,17 +26,21 @@ PATTERNS = (*_SETTINGS, *_SLOW_TOKENIZER, "*.safetensors", INDEX)
 """What a download needs to bring."""
 
 
-def take(source: Path, out: Path, pins: Mapping[str, str], all_pinned: bool) -> dict[str, str]:
+def copy_pinned(
+    source: Path, out: Path, pins: Mapping[str, str], *, all_pinned: bool, weights: bool = True
+) -> dict[str, str]:
     """Fill `out` from `source`; returns name -> sha256 of the files that were read.
 
-    With `all_pinned` each must have a pin. A tokenizer without its fast form is converted, shards are joined.
+    With `all_pinned` each must have a pin; without `weights` a tokenizer is enough. A tokenizer without its fast form
+    is converted, shards are joined.
     """
     from mtlspec.model.encoder.loading import require_safe_weights
 
     if not source.is_dir():
         raise EncoderError("E321", "the encoder's directory is missing", source)
-    require_safe_weights(source)
-    shards = [] if (source / WEIGHTS).is_file() else _shards(source / INDEX)
+    if weights:
+        require_safe_weights(source)
+    shards = _shards(source / INDEX) if (source / INDEX).is_file() and not (source / WEIGHTS).is_file() else []
     names = _needed(source, shards)
     _check_pins_known(source, names, pins, all_pinned)
     found: dict[str, str] = {}

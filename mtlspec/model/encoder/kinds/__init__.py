@@ -1,0 +1,1 @@
+"""Encoder kinds, one file each: what reads the sub-tokens."""
