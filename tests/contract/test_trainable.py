@@ -22,6 +22,7 @@ from mtlspec.model.predict import predict
 from mtlspec.spec.families import BALANCE, SAMPLERS, SHARING, TAGGERS, TASKS
 from mtlspec.spec.models import BatchLimits
 from mtlspec.train.sampling import TaskSizes
+from tests.contract import training
 from tests.views import view
 
 TAGGING = {"type": "tagging", "layer": "ner"}
@@ -36,6 +37,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy dat
 }
 CASES = [{**TAGGING, "decoder": name} for name in kinds.names(TAGGERS)]
 CASES += [{"type": name, **EXAMPLES[name]} for name in kinds.names(TASKS)]
+MUTANTS = Path(__file__).parents[1] / "kinds/mutants"
 NEEDED = {"static": {"weights": {"a": 1.0, "b": 2.0, "c": 0.5}}}
 
 
@@ -115,6 +117,29 @@ def test_a_strategy_gives_states_and_its_state_is_json(sharing: str, toy_encoder
     model.sharing.load_state(saved)
     assert model.sharing.state() == saved
     assert set(model.sharing.logs()) == set(model.sharing.logs())
+
+
+@pytest.mark.parametrize("sharing", kinds.names(SHARING))
+def test_a_strategy_trains_several_tasks_resumes_and_comes_back_from_disk(
+    sharing: str, toy_encoder: Path, toy_prepared: Path, tmp_path: Path
+) -> None:
+    params = training.params(sharing={"type": sharing})
+    training.check(params, tmp_path, toy_encoder, toy_prepared)
+
+
+def test_a_strategy_that_is_wrong_about_its_tasks_is_found(
+    toy_encoder: Path, toy_prepared: Path, tmp_path: Path
+) -> None:
+    with kinds.extended(SHARING, MUTANTS), pytest.raises(AssertionError, match="depends on the task"):
+        training.check(training.params(sharing={"type": "lying"}), tmp_path, toy_encoder, toy_prepared)
+
+
+def test_a_balancing_that_forgets_is_found(toy_encoder: Path, toy_prepared: Path, tmp_path: Path) -> None:
+    with kinds.extended(BALANCE, MUTANTS):
+        with pytest.raises(AssertionError):
+            check_balance(kinds.options_class(BALANCE, "forgetful")(type="forgetful"))
+        with pytest.raises(AssertionError, match="same bits"):
+            training.check(training.params(balance={"type": "forgetful"}), tmp_path, toy_encoder, toy_prepared)
 
 
 @pytest.mark.parametrize("name", kinds.names(SAMPLERS))

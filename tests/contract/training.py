@@ -1,0 +1,61 @@
+"""What every training must keep, whatever its kinds: one run, the same run interrupted, and what comes back from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mtlspec.data.batching import collate
+from mtlspec.data.prepared import Prepared
+from mtlspec.io.digest import digest_file
+from mtlspec.model.multitask import MultiTaskModel, load_model
+from tests import toy
+
+FILES = ("model.safetensors", "history.parquet", "epochs.json", "model.json")
+STOP = 22  # an update between two resume points, late enough for windows of losses to be full
+
+
+def params(sharing: dict[str, Any] | None = None, **train: Any) -> dict[str, Any]:
+    """Two tasks on small batches, with a resume point every four updates."""
+    limits = {"batch": {"sentences": 6, "tokens": 200}, "checkpoint_every": 4, "patience": 1.0}
+    found = toy.train_params(("pos", "names"), **{"epochs": 1, **limits, **train})
+    return {**found, "sharing": sharing or found["sharing"]}
+
+
+def check(params: dict[str, Any], root: Path, encoder: Path, prepared: Path) -> MultiTaskModel:
+    """Train twice, the second time in two goes; evaluate; returns the trained model as it comes from disk."""
+    whole = toy.run_train(root / "whole", encoder, prepared, params)
+    assert whole.facts["updates"] > STOP + 4
+    with pytest.raises(_StoppedError):
+        toy.run_train(root / "again", encoder, prepared, params, _stop)
+    toy.run_train(root / "again", encoder, prepared, params)
+    for file in FILES:
+        ends = {digest_file(root / name / "out" / file) for name in ("whole", "again")}
+        assert len(ends) == 1, f"{file}: an interrupted run does not end with the same bits"
+    evaluated = toy.run_evaluate(root / "evaluated", root / "whole/out", prepared)
+    assert evaluated.scores["dev/mean"] == whole.scores["dev/mean"]
+    model = load_model(root / "whole/out")
+    check_tasks(model, Prepared.load(prepared))
+    return model
+
+
+def check_tasks(model: MultiTaskModel, data: Prepared) -> None:
+    """A strategy that says that tasks make no difference is right; rows of a mixed batch are as if they were alone."""
+    batch = collate(data.dev, torch.arange(4), data.specials)
+    with torch.no_grad():
+        apart = [model.states(batch, task).words for task in range(len(model.tasks))]
+    if model.sharing.task_free:
+        alike = all(torch.equal(words, apart[0]) for words in apart)
+        assert alike, "what the encoder gives depends on the task, though the strategy says that it does not"
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def _stop(done: int, _total: int, _what: str) -> None:
+    if done == STOP:
+        raise _StoppedError
