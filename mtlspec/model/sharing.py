@@ -71,6 +71,14 @@ class Sharing:
         self.module: nn.Module = nn.Module()  # parameters of the strategy's own, saved with the model
         self.width: int = encoder.width  # of the word vectors that the decoders see
 
+    @property
+    def plain(self) -> bool:
+        """Whether the encoder computes as if there were no strategy: then states of frozen layers can be kept.
+
+        A strategy that overrides `encode` is taken to change what happens below, unless it says otherwise.
+        """
+        return type(self).encode is Sharing.encode
+
     def label_spaces(self, labels: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
         """Task -> the labels that its decoder chooses from, with counts; `labels` are those of its training data."""
         return labels

@@ -57,6 +57,13 @@ class Plateau(Frozen):
     patience: PositiveInt = Field(default=2, description="Epochs without a better dev score.")
 
 
+class FrozenPart(Frozen):
+    """The part of the encoder that does not learn."""
+
+    layers: Annotated[int, Field(ge=0)] = Field(description="So many layers from the bottom.")
+    embeddings: bool = Field(default=True, description="The embeddings as well.")
+
+
 class TrainOptions(Frozen):
     """How a model is trained; any key may be overridden per model under `models.<name>.train`."""
 
@@ -79,6 +86,11 @@ class TrainOptions(Frozen):
         default="linear", description="After warm-up: linear decay to zero, or constant."
     )
     warmup: Fraction = Field(default=0.1, description="Share of the updates over which the rates rise from zero.")
+    freeze: Annotated[float, Field(gt=0, le=1)] | FrozenPart | None = Field(
+        default=None,
+        description="A share of the encoder's layers, from the bottom, that does not learn, nor do the embeddings; or "
+        "`{layers: 5}`. Frozen layers have no dropout. What they compute is kept where nothing below is random.",
+    )
     plateau: Plateau | None = Field(default=None, description="Lower the rates when the dev score stops rising.")
     clip: PositiveFloat | None = Field(default=1.0, description="Largest global gradient norm; null does not clip.")
     sampler: Annotated[SamplerOptions, OneOf(SAMPLERS)] = Field(

@@ -76,7 +76,7 @@ def train(
         state.load(saved)
     context = precision(run)
     meter = Meter()
-    model.module.train()
+    state.frozen.train()
     while not state.done:
         started = time.perf_counter()
         take_update(state, options, context, meter)
@@ -87,6 +87,7 @@ def train(
         elif state.update % options.checkpoint_every == 0:
             points.save(state.update, state.save())
         progress(state.update, state.updates, "updates")
+    state.kept.close()
     model.load_weights(state.best)
     model.module.eval()
     return Outcome(
@@ -165,7 +166,7 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     scores = score(
         model, count_corpora(model, state.corpora, "dev", predict_corpora(model, state.corpora, "dev", options.batch))
     )
-    model.module.train()
+    state.frozen.train()
     mean = mean_score(model, scores)
     epoch = state.update // state.updates_per_epoch
     best = state.patience.observe(epoch, mean) or options.keep == "last"

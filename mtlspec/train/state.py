@@ -19,6 +19,7 @@ from mtlspec.model.uncertainty import uncertainty
 from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
 from mtlspec.train.balancing import Balance
 from mtlspec.train.checkpoint import Saved, Section
+from mtlspec.train.freezing import Frozen, KeptStates, split_rows
 from mtlspec.train.history import History
 from mtlspec.train.optimiser import Optimiser, parameter_groups
 from mtlspec.train.sampling import Part
@@ -39,6 +40,8 @@ class TrainState:
     balance: Balance
     optimiser: Optimiser
     scaler: GradScaler
+    frozen: Frozen
+    kept: KeptStates
     patience: Patience
     updates_per_epoch: int
     updates: int  # in all, unless training stops early
@@ -57,6 +60,8 @@ class TrainState:
         updates = per_epoch * options.epochs
         balance = options.balance.build([task.name for task in model.tasks])
         balance.module.to(model.device)
+        frozen = Frozen(model, options.freeze)  # before the optimiser asks what learns
+        rows = dict(split_rows(supply.splits, supply.labelled))
         return cls(
             model=model,
             corpora=corpora,
@@ -66,6 +71,8 @@ class TrainState:
             balance=balance,
             optimiser=Optimiser(parameter_groups(model, balance.module, options, updates), options),
             scaler=GradScaler(model.device.type, enabled=run.precision == "fp16"),
+            frozen=frozen,
+            kept=KeptStates(model, frozen.layers, rows, options.batch),
             patience=Patience.of(options),
             updates_per_epoch=per_epoch,
             updates=updates,
