@@ -64,8 +64,8 @@ class KeptStates:
     """What the frozen bottom layers make of training examples, computed once.
 
     An example's states are computed in a batch that depends on nothing but the data, so that a run that was interrupted
-    goes on with the same ones. Where something below is random or learns, or where there is too much to keep, nothing is
-    kept and `active` is False.
+    goes on with the same ones. Where something below is random or learns, or where there is too much to keep, nothing
+    is kept and `active` is False.
     """
 
     def __init__(

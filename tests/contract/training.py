@@ -1,4 +1,4 @@
-"""What every training must keep, whatever its kinds: one run, the same run interrupted, and what comes back from disk."""
+"""What every training keeps, whatever its kinds: a run, the same run interrupted, and what comes back from disk."""
 
 from __future__ import annotations
 
