@@ -99,7 +99,7 @@ class KeptStates:
         hooked = any(m._forward_hooks or m._forward_pre_hooks for layer in self._layers for m in layer.modules())
         if encoder.subword_dropout or hooked or not sharing.plain:
             return False
-        lengths = [split.piece_counts[rows] + 2 for split, rows in self._rows.items()]
+        lengths = [split.lengths[rows] + 2 for split, rows in self._rows.items()]
         longest = max(int(found.max()) for found in lengths)
         if encoder.max_pieces is not None and longest > encoder.max_pieces:
             return False
@@ -107,7 +107,7 @@ class KeptStates:
 
     def _attach(self) -> None:
         for split, rows in self._rows.items():
-            for part in sequential(split.piece_counts[rows], self._limits.sentences, self._limits.tokens):
+            for part in sequential(split.lengths[rows], self._limits.sentences, self._limits.tokens):
                 members = rows[part]
                 self._batches |= {(id(split), row): (split, members) for row in members.tolist()}
         self._handles = [
