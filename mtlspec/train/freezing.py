@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -181,9 +181,3 @@ class _ReachedError(Exception):
     def __init__(self, states: Tensor) -> None:
         super().__init__()
         self.states = states
-
-
-def split_rows(splits: list[PreparedSplit], rows: list[Tensor]) -> Iterator[tuple[PreparedSplit, Tensor]]:
-    """Every split once, with all the rows of it that some task reads."""
-    for split in dict.fromkeys(splits):
-        yield split, torch.unique(torch.cat([own for at, own in zip(splits, rows, strict=True) if at is split]))

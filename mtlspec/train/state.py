@@ -19,7 +19,7 @@ from mtlspec.model.uncertainty import uncertainty
 from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
 from mtlspec.train.balancing import Balance
 from mtlspec.train.checkpoint import Saved, Section
-from mtlspec.train.freezing import Frozen, KeptStates, split_rows
+from mtlspec.train.freezing import Frozen, KeptStates
 from mtlspec.train.history import History
 from mtlspec.train.optimiser import Optimiser, parameter_groups
 from mtlspec.train.sampling import Part
@@ -61,7 +61,6 @@ class TrainState:
         balance = options.balance.build([task.name for task in model.tasks])
         balance.module.to(model.device)
         frozen = Frozen(model, options.freeze)  # before the optimiser asks what learns
-        rows = dict(split_rows(supply.splits, supply.labelled))
         return cls(
             model=model,
             corpora=corpora,
@@ -72,7 +71,7 @@ class TrainState:
             optimiser=Optimiser(parameter_groups(model, balance.module, options, updates), options),
             scaler=GradScaler(model.device.type, enabled=run.precision == "fp16"),
             frozen=frozen,
-            kept=KeptStates(model, frozen.layers, rows, options.batch),
+            kept=KeptStates(model, frozen.layers, supply.rows(), options.batch),
             patience=Patience.of(options),
             updates_per_epoch=per_epoch,
             updates=updates,

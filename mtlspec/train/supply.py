@@ -53,6 +53,15 @@ class Supply:
             raise StageError("E434", f"the sampler drew no examples for update {view.update}")
         return [Reading(task, self.splits[task], rows) for task, rows in parts]
 
+    def rows(self) -> dict[PreparedSplit, Tensor]:
+        """Of every split the examples int64 [n] that can be drawn, ascending."""
+        if self._joint:
+            return {joint.split: joint.feed.rows for joint in self._joint}
+        found: dict[PreparedSplit, Tensor] = {}
+        for split, feed in zip(self.splits, self.feeds, strict=True):
+            found[split] = torch.unique(torch.cat([found[split], feed.rows])) if split in found else feed.rows
+        return found
+
     def cursors(self) -> list[Any]:
         """Where every stream stands, as JSON."""
         return [feed.state() for feed in self._streams]
@@ -90,7 +99,7 @@ class JointFeed:
     def __init__(
         self, name: str, split: PreparedSplit, labelled: Mapping[int, Tensor], options: TrainOptions, seed: int
     ) -> None:
-        self._split, self._labelled = split, labelled
+        self.split, self._labelled = split, labelled
         rows = sample(torch.unique(torch.cat(list(labelled.values()))), len(split), options.examples, seed)
         self.feed = Feed(name, rows, split.lengths[rows], options.batch, seed)
 
@@ -100,7 +109,7 @@ class JointFeed:
         for task, labelled in self._labelled.items():
             own = rows[torch.isin(rows, labelled)]
             if len(own):
-                yield Reading(task, self._split, own)
+                yield Reading(task, self.split, own)
 
 
 def sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
