@@ -1,0 +1,188 @@
+"""Pairs per CPU second of our training loop against transformers' own Trainer, interleaved, on one thread.
+
+Both fine-tune the same encoder on MRPC's and RTE's pairs (a model for each), 32 pairs a batch, with dropout, clipping,
+warm-up and linear decay. The Trainer has its best ordinary settings: texts tokenised beforehand, batches grouped by
+length and padded to their longest, fused AdamW, no logging, no saving. Set MTLSPEC_DATA to the folder of glue/.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from mtlspec.data.sentence import Sentence
+
+BATCH, ROUNDS, EXAMPLES = 32, 3, 640
+SHAPES = {"width 128, 4 layers": (128, 4, 8), "width 384, 6 layers (MiniLM's)": (384, 6, 12)}
+
+
+def make_encoder(directory: Path, pairs: Iterable[Sentence], shape: tuple[int, int, int]) -> None:
+    """A WordPiece tokenizer learnt from the texts and a random BERT, laid out as an encoder artifact."""
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=8000, special_tokens=specials, show_progress=False)
+    tokenizer.train_from_iterator((text for pair in pairs for text in pair.texts), trainer)
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    roles = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **roles).save_pretrained(directory)
+    torch.manual_seed(1)
+    width, layers, heads = shape
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=512,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(directory)
+
+
+def trainer_loop(directory: Path, root: Path, pairs: list[Sentence]) -> Callable[[], int]:
+    """A pass over the pairs by transformers' Trainer; returns how many were trained on."""
+    import torch
+    from datasets import Dataset
+    from transformers import (
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+        DataCollatorWithPadding,
+        PrinterCallback,
+        Trainer,
+        TrainingArguments,
+    )
+
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    labels = sorted({str(pair.layers["label"]) for pair in pairs})
+    encoded = tokenizer([pair.texts[0] for pair in pairs], [pair.texts[1] for pair in pairs], truncation=True)
+    columns = {**encoded, "labels": [labels.index(str(pair.layers["label"])) for pair in pairs]}
+    data = Dataset.from_dict({**columns, "length": [len(ids) for ids in encoded["input_ids"]]})
+    model = AutoModelForSequenceClassification.from_pretrained(directory, num_labels=len(labels))
+    settings = TrainingArguments(
+        output_dir=str(root),
+        num_train_epochs=1,
+        per_device_train_batch_size=BATCH,
+        learning_rate=5e-5,
+        warmup_steps=len(pairs) // BATCH // 10,
+        optim="adamw_torch_fused",
+        train_sampling_strategy="group_by_length",
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        use_cpu=True,
+        dataloader_pin_memory=False,
+    )
+
+    def run() -> int:
+        torch.use_deterministic_algorithms(False)
+        trainer = Trainer(model, settings, DataCollatorWithPadding(tokenizer), data, processing_class=tokenizer)
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
+        return len(pairs)
+
+    return run
+
+
+def our_loop(directory: Path, root: Path, pairs: list[Sentence]) -> Callable[[], int]:
+    from contextlib import nullcontext
+
+    import torch
+
+    from mtlspec.data.corpora import Corpora
+    from mtlspec.data.prepare import write_prepared
+    from mtlspec.data.prepared import Prepared
+    from mtlspec.data.tokenizer import WordTokenizer
+    from mtlspec.kinds import options_class
+    from mtlspec.model.encoder.encoder import Encoder
+    from mtlspec.model.multitask import build_model
+    from mtlspec.spec.families import SHARING, TASKS
+    from mtlspec.spec.models import RunOptions, TrainOptions
+    from mtlspec.train.loop import Meter, take_update
+    from mtlspec.train.state import TrainState
+
+    write_prepared({"train": pairs, "dev": pairs[:10], "test": pairs[:10]}, WordTokenizer.load(directory), root)
+    corpora = Corpora.single(Prepared.load(root))
+    sharing = options_class(SHARING, "hard").model_validate({"type": "hard"})
+    task = options_class(TASKS, "classification").model_validate({"type": "classification", "layer": "label"})
+    tasks = {"pairs": task}
+    model = build_model(Encoder.load(directory), sharing, tasks, corpora.labels(tasks))
+    options = TrainOptions.model_validate({"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 99_999}})
+    state = TrainState.fresh(model, corpora, options, RunOptions(), seed=1)
+    model.module.train()
+
+    def run() -> int:
+        torch.use_deterministic_algorithms(True)
+        meter = Meter()
+        for _ in range(state.updates_per_epoch):
+            take_update(state, options, nullcontext(), meter)
+        return meter.sentences
+
+    return run
+
+
+def read_pairs(name: str) -> list[Sentence]:
+    """The first training pairs of a corpus in the registry."""
+    from itertools import islice
+
+    from mtlspec.data.corpus import read_split
+    from mtlspec.data.pins import resolve_root
+    from mtlspec.io.project import Project
+    from mtlspec.spec.load import load_data_card
+
+    project = Project(Path(__file__).resolve().parents[1])
+    card = load_data_card(name, project)
+    return list(islice(read_split(card, resolve_root(card, project), "train"), EXAMPLES))
+
+
+def compare(title: str, shape: tuple[int, int, int], corpora: dict[str, list[Sentence]]) -> None:
+    """Print the speeds of both loops over all corpora, and their ratio."""
+    speeds: dict[str, list[float]] = {"Trainer": [], "mtlspec": []}
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        make_encoder(root / "encoder", [pair for pairs in corpora.values() for pair in pairs], shape)
+        loops: dict[str, list[Callable[[], int]]] = {loop: [] for loop in speeds}
+        for corpus, pairs in corpora.items():
+            (root / corpus).mkdir()
+            loops["Trainer"].append(trainer_loop(root / "encoder", root / "trainer", pairs))
+            loops["mtlspec"].append(our_loop(root / "encoder", root / corpus, pairs))
+        for number in range(ROUNDS + 1):
+            for loop, passes in loops.items():
+                started = time.process_time()
+                done = sum(run() for run in passes)
+                if number:  # the first round warms up
+                    speeds[loop].append(done / (time.process_time() - started))
+    print(f"training loop on pairs, {title}, {BATCH} a batch, one thread")
+    for loop, found in speeds.items():
+        print(f"  {loop:8} {statistics.median(found):8.0f} pairs/CPU s  (min {min(found):.0f}, max {max(found):.0f})")
+    ratios = [ours / theirs for ours, theirs in zip(speeds["mtlspec"], speeds["Trainer"], strict=True)]
+    print(f"  ratio    {statistics.median(ratios):8.2f}x (min {min(ratios):.2f}, max {max(ratios):.2f}; target 1.5)")
+
+
+def main() -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    if not os.environ.get("MTLSPEC_DATA"):
+        sys.exit("sentence_pairs: set MTLSPEC_DATA to the folder of glue/")
+    from transformers.utils import logging
+
+    from mtlspec.spec.models import RunOptions
+    from mtlspec.train.determinism import make_deterministic
+
+    warnings.simplefilter("ignore")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    make_deterministic(1, RunOptions())  # also sets one thread, for both
+    corpora = {name: read_pairs(name) for name in ("mrpc", "rte")}
+    for title, shape in SHAPES.items():
+        compare(title, shape, corpora)
