@@ -70,6 +70,7 @@ def command(
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
+    from mtlspec.track.record import outgrown_run
 
     project = Project.find()
     planned = materialise(project, find_spec(spec, project), set_ or ())
@@ -91,6 +92,8 @@ def command(
         console.say_table(("stage", "state", "min", "why"), rows)
         console.say()
     console.say(_summary(forecast))
+    if why := outgrown_run(planned.places):
+        console.say(f"{why}: none of its stages can be taken over")
 
 
 def _as_json(forecast: _Forecast) -> dict[str, Any]:

@@ -26,13 +26,20 @@ def list_(json_: Json = False) -> None:
     """All records, and whether running again would compute anything."""
     from mtlspec.cli import console
     from mtlspec.io.project import Project
+    from mtlspec.track.record import outgrown
     from mtlspec.track.registry import overview, records
 
     project = Project.find()
     rows = []
     for record in records(project):
         stale = _staleness(project, record)
-        rows.append({**overview(record), "stale": None if stale is None else stale.stale})
+        rows.append(
+            {
+                **overview(record),
+                "outgrown": outgrown(record) is not None,
+                "stale": None if stale is None else stale.stale,
+            }
+        )
     if json_:
         console.say_json(rows)
         return
@@ -161,7 +168,10 @@ def _staleness(project: Project, record: dict[str, Any]) -> Staleness | None:
 
 def _show_staleness(stale: Staleness | None, record: dict[str, Any]) -> None:
     from mtlspec.cli import console
+    from mtlspec.track.record import outgrown
 
+    if why := outgrown(record):
+        console.say(f"{why}; it can be shown and compared, and `mtlspec run` computes it anew")
     if record["missing"]:
         console.say(f"incomplete: {len(record['missing'])} stages have not run: {', '.join(record['missing'][:8])}")
     if stale is None:
@@ -177,6 +187,8 @@ def _show_staleness(stale: Staleness | None, record: dict[str, Any]) -> None:
 
 
 def _state(row: dict[str, Any]) -> str:
+    if row["outgrown"]:
+        return "outgrown"
     if row["missing"]:
         return "incomplete"
     return {None: "no spec", True: "stale", False: "current"}[row["stale"]]

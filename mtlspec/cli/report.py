@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from mtlspec.errors import SetupError
+
+if TYPE_CHECKING:
+    from mtlspec.io.project import RunPlaces
 
 EXAMPLES = (
     "mtlspec report stem_cell",
@@ -38,7 +41,7 @@ def command(
     folder = project.run(name).artifact("report")
     for file in (folder / "report.html", folder / "report.md"):
         if not file.is_file():
-            raise SetupError("E622", f"'{name}' has no report yet", file, f"`mtlspec run {spec}` makes it")
+            raise SetupError("E622", _missing(project.run(name)), file, f"`mtlspec run {spec}` makes it")
     page = write_viewing_copy(project.run(name))
     if format_ == "md":
         typer.echo((folder / "report.md").read_text(encoding="utf-8"), nl=False)
@@ -49,3 +52,13 @@ def command(
 
         if not webbrowser.open(page.as_uri()):
             console.note(f"no browser was found; open {page.as_uri()}")
+
+
+def _missing(places: RunPlaces) -> str:
+    """Never made, or made elsewhere: git has records, not artifacts."""
+    from mtlspec.track.record import outgrown_run
+
+    if not places.record.is_file():
+        return f"'{places.spec_name}' has no report yet"
+    why = outgrown_run(places)
+    return f"the report of '{places.spec_name}' is not on this machine" + (f", and {why}" if why else "")

@@ -20,11 +20,13 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
     from mtlspec.plan.dvc import PLAN_STAGE
+    from mtlspec.track.record import outgrown_run
 
     project = Project.find()
     rows = []
     for places in materialised_runs(project):
         row: dict[str, Any] = {"spec": places.spec_name, "file": "", "overrides": []}
+        row["outgrown"] = outgrown_run(places) is not None
         try:
             told = json.loads(places.params(PLAN_STAGE).read_bytes())
             row |= {"file": told["spec"], "overrides": told["overrides"]}
@@ -50,7 +52,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
         (
             row["spec"],
             row["file"],
-            row["error"] if "error" in row else f"{row['cached']} of {row['stages']}",
+            row["error"] if "error" in row else f"{row['cached']} of {row['stages']}{', outgrown' * row['outgrown']}",
             row.get("why", ""),
         )
         for row in rows

@@ -24,7 +24,8 @@ from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.plan.types import Plan, Stage
-from mtlspec.track.record import build_record, read_record, read_stage_record
+from mtlspec.results.evaluations import scored_splits
+from mtlspec.track.record import build_record, outgrown, read_record, read_stage_record
 
 Verdict = Literal["sealed", "identical", "within tolerance", "unproven", "different", "failed"]
 TOLERANCE = 1.0  # points of a score, between two platforms
@@ -45,6 +46,8 @@ class Finding:
 def seal(places: RunPlaces) -> Iterator[Finding]:
     """Hash every byte of every artifact and compare with what was recorded; then the record with what it sums up."""
     record = read_record(places.record)
+    if why := outgrown(record):
+        raise IntegrityError("E518", why, places.record, f"`mtlspec run {places.spec_name}` computes it anew")
     if not any(places.artifact(name).is_dir() for name in record["stages"]):
         message = f"none of the {len(record['stages'])} artifacts is on this machine"
         raise IntegrityError("E514", message, places.base, f"`mtlspec run {places.spec_name}` brings them back")
@@ -101,11 +104,12 @@ def _evaluated(artifact: Path) -> dict[str, float]:
     """The scores of a model as its record should have them, from what its evaluation wrote."""
     scores: dict[str, float] = {}
     tasks = json.loads((artifact / "scores.json").read_bytes())
-    for split in ("dev", "test"):
-        for task, about in tasks.items():
+    for split in dict.fromkeys(split for about in tasks.values() for split in scored_splits(about)):
+        found = {task: about for task, about in tasks.items() if split in about}
+        for task, about in found.items():
             scores |= {f"{split}/{task}/{metric}": value for metric, value in about[split].items()}
-        mains = [about[split][about["main"]] for about in tasks.values()]
-        scores[f"{split}/mean"] = sum(mains) / len(mains)
+        if len(found) == len(tasks):  # a mean is one over all tasks, or none
+            scores[f"{split}/mean"] = sum(about[split][about["main"]] for about in tasks.values()) / len(tasks)
     return scores
 
 

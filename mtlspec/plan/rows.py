@@ -49,4 +49,4 @@ def restored_rows(stored: Sequence[Mapping[str, Any]]) -> tuple[ModelRow, ...]:
         return tuple(ModelRow.restored(raw) for raw in stored)
     except (TypeError, KeyError, ValueError):
         hint = "`mtlspec run` or `mtlspec plan --write` writes it anew"
-        raise IntegrityError("E517", "the plan names its models in a form that is not known", None, hint) from None
+        raise IntegrityError("E517", "the plan is outgrown: an older mtlspec wrote it", None, hint) from None

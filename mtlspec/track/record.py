@@ -18,6 +18,7 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.variants import Variant, variants
 
 FORMAT = 2
+OLDEST = 1  # the first format that can still be read, if not recomputed or verified
 
 
 def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -> dict[str, Any]:
@@ -64,15 +65,34 @@ def write_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -
 
 
 def read_record(path: Path) -> dict[str, Any]:
+    """In today's shape, whichever known format it was written in; `format` stays, for `outgrown`."""
     try:
         record: dict[str, Any] = json.loads(path.read_bytes())
-        if record["format"] != FORMAT:
+        if not OLDEST <= record["format"] <= FORMAT:
             raise ValueError(record["format"])
+        if record["format"] == 1:  # one corpus, whose card stood alone
+            card = record["data"]["card"]
+            record["data"] = {"cards": {card["name"]: card}, "artifacts": record["data"]["artifacts"]}
     except FileNotFoundError:
         raise IntegrityError("E521", "there is no record", path, "`mtlspec run` writes it") from None
     except (ValueError, KeyError, TypeError):
         raise IntegrityError("E522", "the record is not readable", path, "`mtlspec run` writes it anew") from None
     return record
+
+
+def outgrown(record: Mapping[str, Any]) -> str | None:
+    """Why a record of an older mtlspec can be shown and compared but not proven any more; None if it can be."""
+    if record["format"] == FORMAT:
+        return None
+    return f"the record is outgrown: an older mtlspec wrote it (format {record['format']}, today's is {FORMAT})"
+
+
+def outgrown_run(places: RunPlaces) -> str | None:
+    """Why a run's record is outgrown; None if it is not, or if there is none to be read."""
+    try:
+        return outgrown(read_record(places.record))
+    except IntegrityError:
+        return None
 
 
 def read_stage_record(places: RunPlaces, stage: str) -> dict[str, Any] | None:

@@ -195,3 +195,43 @@ def test_the_web_server_ends_when_its_parent_is_gone(tmp_path: Path) -> None:
     keeper.stdin.close()
     keeper.wait(60)
     assert not child.exists()
+
+
+def _age(run: FinishedRun) -> None:
+    """Make the record one that an older mtlspec wrote."""
+    record = read(run.places.record)
+    (card,) = record["data"].pop("cards").values()
+    write_json(run.places.record, {**record, "format": 1, "data": {**record["data"], "card": card}})
+
+
+def test_an_outgrown_record_is_shown_and_not_proven(own: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    _age(own)
+    assert mtlspec(["registry", "list"]) == 0
+    assert "outgrown" in capsys.readouterr().out
+    assert mtlspec(["registry", "show", "study"]) == 0
+    text = capsys.readouterr().out
+    assert "pair: pos + ner" in text
+    assert "the record is outgrown: an older mtlspec wrote it (format 1, today's is 2)" in text
+    assert mtlspec(["registry", "diff", "study", "study"]) == 0
+    assert mtlspec(["status"]) == 0
+    capsys.readouterr()
+    assert mtlspec(["verify", "study"]) == 5
+    said = capsys.readouterr().err
+    assert "error E518: the record is outgrown" in said
+    assert "`mtlspec run study` computes it anew" in said
+    (own.places.artifact("report") / "report.html").unlink()
+    assert mtlspec(["report", "study"]) == 6
+    assert "E622: the report of 'study' is not on this machine, and the record is outgrown" in capsys.readouterr().err
+
+
+def test_scores_are_those_that_the_spec_calls_main(own: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    record = read(own.places.record)
+    record["spec"]["resolved"]["tasks"]["ner"]["metric"] = "recall"
+    for model in record["models"]:
+        model["scores"] = {key: value for key, value in model["scores"].items() if not key.startswith("test/pos/")}
+    write_json(own.places.record, record)
+    assert mtlspec(["registry", "show", "study"]) == 0
+    text = capsys.readouterr().out
+    assert "pos accuracy" in text
+    assert "ner recall" in text
+    assert "test has no labels of pos: predictions are written, nothing is scored" in text

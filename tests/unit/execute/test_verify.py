@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mtlspec.execute.verify import _compare
+from mtlspec.execute.verify import _compare, _evaluated
 from mtlspec.io.manifest import read_manifest, write_manifest
 from mtlspec.io.project import RunPlaces
 from mtlspec.io.write import write_json, write_text
@@ -47,3 +47,13 @@ def test_other_bits_without_scores_are_not_called_equal(tmp_path: Path) -> None:
     found = _compare(recorded, _ran(tmp_path / "again", "b", "other", {}), "x")
     assert found.verdict == "unproven" and found.holds
     assert found.detail == "other platform (cpu); no scores to compare; other bits: file"
+
+
+def test_scores_of_further_splits_and_of_an_unlabelled_test_are_summed_up_as_recorded(tmp_path: Path) -> None:
+    about = {"main": "f1", "layer": "x", "columns": [], "labels": {}}
+    first = {**about, "dev": {"f1": 10.0}, "test": {"f1": 20.0, "recall": 1.0}, "far": {"f1": 30.0}}
+    write_json(tmp_path / "scores.json", {"a": first, "b": {**about, "dev": {"f1": 30.0}}})
+    assert _evaluated(tmp_path) == {
+        "dev/a/f1": 10.0, "dev/b/f1": 30.0, "dev/mean": 20.0,
+        "test/a/f1": 20.0, "test/a/recall": 1.0, "far/a/f1": 30.0,
+    }  # fmt: skip

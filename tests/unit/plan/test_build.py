@@ -93,7 +93,7 @@ def test_rows_of_models_survive_that_they_are_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row", [{"stage": "evaluate-a-s1", "train": "train-a-s1"}, {}, {"tasks": 3, "sweep": []}])
 def test_a_plan_of_another_form_is_refused_in_one_line(row: dict[str, Any]) -> None:
-    with pytest.raises(IntegrityError, match=r"E517.*names its models in a form that is not known; `mtlspec run`"):
+    with pytest.raises(IntegrityError, match=r"E517.*outgrown: an older mtlspec wrote it; `mtlspec run`"):
         restored_rows([row])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import statistics
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
 from mtlspec.track.compare import diff, staleness
-from mtlspec.track.record import build_record, read_record, write_record
+from mtlspec.track.record import build_record, outgrown, read_record, write_record
 from mtlspec.track.registry import find_record, overview, run_names
 from tests.finished_run import FinishedRun, make_run, read
 
@@ -124,3 +125,19 @@ def test_staleness_says_why(finished: FinishedRun) -> None:
         "code model/taggers/crf.py: 111111111111 → ffffffffffff",
         "packages torch: 2.13.0 → 2.14.0",
     ]
+
+
+def test_a_record_of_an_older_format_is_read_and_said_to_be_outgrown(finished: FinishedRun, tmp_path: Path) -> None:
+    record = json.loads(pretty_json(build_record(finished.plan, finished.places)))
+    assert outgrown(record) is None
+    older = {**record, "format": 1, "data": {**record["data"], "card": record["data"]["cards"]["toy"]}}
+    del older["data"]["cards"]
+    write_json(tmp_path / "record.json", older)
+    again = read_record(tmp_path / "record.json")
+    assert outgrown(again) == "the record is outgrown: an older mtlspec wrote it (format 1, today's is 2)"
+    assert again["data"] == record["data"]
+    assert diff(again, record).identical
+    assert not staleness(again, finished.plan).stale
+    write_json(tmp_path / "record.json", {**record, "format": 3})
+    with pytest.raises(IntegrityError, match="E522"):
+        read_record(tmp_path / "record.json")
