@@ -18,7 +18,7 @@ from mtlspec.data.text_tokenizer import EncodedText, TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError, Place
 from mtlspec.io.write import write_json
-from mtlspec.spec.families import LayerKind
+from mtlspec.spec.families import LayerKind, Layout
 
 _CHUNK = 2000  # sentences held at once
 _INTS, _STRINGS = pa.list_(pa.int32()), pa.list_(pa.string())
@@ -95,8 +95,9 @@ def write_prepared(
     out: Path,
     kinds: Mapping[str, LayerKind] | None = None,
     texts: Callable[[], TextTokenizer] | None = None,
+    layout: Layout = "tsv",
 ) -> Written:
-    """Fill `out` with a whole prepared directory but for its statistics."""
+    """Fill `out` with a whole prepared directory but for its statistics; `layout`: of predictions for it."""
     if kinds is None:
         splits = {split: list(sentences) for split, sentences in splits.items()}
         kinds = shown_kinds(s for sentences in splits.values() for s in sentences)
@@ -111,7 +112,7 @@ def write_prepared(
     write_json(out / "labels.json", _label_table(counts, kinds))
     labelled = {name: {split: counts[split][name].labelled for split in splits} for name in kinds}
     specials = asdict(tokenizer.specials)
-    about = {"layers": dict(kinds), "specials": specials, "sizes": sizes, "labelled": labelled}
+    about = {"layers": dict(kinds), "specials": specials, "sizes": sizes, "labelled": labelled, "layout": layout}
     write_json(out / "prepared.json", about)
     return Written(sizes, {split: found for split, (_, found) in written.items() if found is not None})
 

@@ -18,15 +18,16 @@ from mtlspec.data.batching import EXTRA, Specials
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.data.layers._kind import Kind
 from mtlspec.errors import DataError
-from mtlspec.spec.families import LayerKind
+from mtlspec.spec.families import LayerKind, Layout
 
 
 class PreparedSplit:
     """One split: N sentences, their sub-tokens as flat tensors with offsets, their layers as Arrow columns."""
 
-    def __init__(self, table: pa.Table, layers: Mapping[str, LayerKind]) -> None:
+    def __init__(self, table: pa.Table, layers: Mapping[str, LayerKind], layout: Layout = "tsv") -> None:
         self._table = table
         self.layers = dict(layers)
+        self.layout: Layout = layout  # of predictions of labels and numbers
         self.pieces, self.piece_offsets = _flat(table["pieces"])  # int32 [total], int64 [N + 1]
         self.word_pieces, self.word_offsets = _flat(table["word_pieces"])  # int32 [total words], int64 [N + 1]
         self.piece_counts = self.piece_offsets.diff()  # int64 [N]
@@ -44,7 +45,8 @@ class PreparedSplit:
             raise DataError("E270", "the prepared split is missing", path, "run the `prepare` stage again")
         with pa.memory_map(str(path)) as source:
             table = pa.ipc.open_stream(source).read_all()
-        return cls(table, _layers(directory))
+        about = _about(directory)
+        return cls(table, about["layers"], about.get("layout", "tsv"))
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -69,6 +71,16 @@ class PreparedSplit:
         """The segments of an example of raw text."""
         texts: list[str] = self.column("texts")[row].as_py()
         return texts
+
+    def all_texts(self) -> list[list[str]]:
+        """The segments of every example; of words, one segment with blanks between them."""
+        texts: list[list[str]] = self.column("texts" if self.raw else "words").to_pylist()
+        return texts if self.raw else [[" ".join(words)] for words in texts]
+
+    def ids(self) -> list[str]:
+        """The name of every example in its corpus, or its number there."""
+        ids: list[str] = self.column("id").to_pylist()
+        return ids
 
     def words(self, row: int) -> list[str]:
         words: list[str] = self._table["words"][row].as_py()
@@ -178,11 +190,6 @@ def _about(directory: Path) -> dict[str, Any]:
         raise DataError("E272", "this is not a directory of prepared data", directory, "it has no prepared.json")
     about: dict[str, Any] = json.loads(path.read_bytes())
     return about
-
-
-def _layers(directory: Path) -> dict[str, LayerKind]:
-    layers: dict[str, LayerKind] = _about(directory)["layers"]
-    return layers
 
 
 def _flat(column: pa.ChunkedArray) -> tuple[Tensor, Tensor]:

@@ -91,7 +91,8 @@ def sentence_losses(task: Task, states: States, batch: Batch, gold: Any) -> Tens
     losses = []
     for (words, cls, sep, pieces), alone in zip(split, _each_alone(batch), strict=True):
         own_words, own_pieces = words[: alone.word_mask.shape[1]], pieces[: alone.pieces.shape[1]]
-        own = States(own_words.unsqueeze(0), cls.unsqueeze(0), sep.unsqueeze(0), own_pieces.unsqueeze(0))
+        one = [part.unsqueeze(0) for part in (own_words, cls, sep, own_pieces)]
+        own = States(one[0], one[1], one[2], one[3], states.causal)
         losses.append(task.loss(own, alone, gold))
     return torch.stack(losses)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Task(ABC):
     """Decoder, loss, decoding, metric and writer; predictions and gold values are what the metric compares."""
 
-    extension: ClassVar[str]  # of its file of predictions
+    extension: ClassVar[str]  # of its file of predictions, where `extension_for` does not say another one
     metric: Metric
     module: nn.Module  # the decoder
 
@@ -55,6 +55,11 @@ class Task(ABC):
     @abstractmethod
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None:
         """`predictions` has an entry for every example of the split: None where nothing was predicted."""
+
+    def extension_for(self, split: PreparedSplit) -> str:
+        """That of the file of predictions for a split."""
+        del split
+        return self.extension
 
     def uncertainty(self, states: States, batch: Batch) -> Tensor:
         """How unsure the decoder is of each example: float32 [B] from 0 to 1, without gradient."""

@@ -8,13 +8,15 @@ seed that have each task once.
 from __future__ import annotations
 
 import io
+import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from mtlspec.errors import StageError
 from mtlspec.plan.rows import ModelRow
+from mtlspec.spec.families import Layout
 
 _BINARY, _ENTAILMENT = frozenset({"0", "1"}), frozenset({"entailment", "not_entailment"})
 _THREE = frozenset({"entailment", "neutral", "contradiction"})
@@ -62,8 +64,9 @@ def _tables(members: Mapping[str, Sequence[tuple[ModelRow, str]]], inputs: Mappi
             return None
         ((row, task),) = members[name]
         for split, test_set in (_MNLI if name == "MNLI" else {"glue_test": name}).items():
-            path = inputs[row.evaluate] / "predictions" / split / f"{task}.tsv"
-            if not path.is_file():
+            folder = inputs[row.evaluate] / "predictions" / split
+            path = next(filter(Path.is_file, (folder / f"{task}.{layout}" for layout in get_args(Layout))), None)
+            if path is None:
                 return None
             tables[test_set] = _table(path, labels)
     return tables
@@ -72,15 +75,27 @@ def _tables(members: Mapping[str, Sequence[tuple[ModelRow, str]]], inputs: Mappi
 def _table(path: Path, labels: frozenset[str] | None) -> str:
     """`index` and `prediction`, of a task's file of predictions."""
     lines = ["index\tprediction"]
-    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-        index, _, predicted, *_ = line.split("\t")
-        if labels is None:
-            predicted = f"{min(max(float(predicted), _LOWEST), _HIGHEST):.3f}"
-        elif predicted not in labels:
+    for index, predicted in _predictions(path):
+        shown = predicted if labels is not None else f"{min(max(float(predicted), _LOWEST), _HIGHEST):.3f}"
+        if labels is not None and predicted not in labels:
             hint = f"GLUE calls them {', '.join(sorted(labels))}: name them so in the card, with `classes`"
             raise StageError("E475", f"GLUE has no label '{predicted}' here", path, hint)
-        lines.append(f"{index}\t{predicted}")
+        lines.append(f"{index}\t{shown}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _predictions(path: Path) -> Iterator[tuple[str, str]]:
+    """Index and prediction of every example, from a table or from JSON lines."""
+    first, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    if path.suffix == ".jsonl":
+        for line in (first, *lines):
+            found = json.loads(line)
+            yield str(found["index"]), str(found["prediction"])
+        return
+    names = first.split("\t")
+    for line in lines:
+        row = dict(zip(names, line.split("\t"), strict=True))
+        yield row["index"], row["prediction"]
 
 
 def _zipped(tables: Mapping[str, str]) -> bytes:

@@ -32,6 +32,9 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 LayerKind = str
 """The name of a file in `mtlspec/data/layers`: tags, dep, con ..."""
 
+Layout = Literal["tsv", "jsonl"]
+"""How predictions for whole examples are written, and the extension of their files."""
+
 Needed = Literal["prepare", "encoder", "train", "evaluate"]
 """What an analysis may read: stages that all models share, and those of each model."""
 
@@ -186,6 +189,7 @@ class ReaderOptions(Options):
     """A file format; streams sentences and names every defect with its line."""
 
     columns: ClassVar[dict[str, LayerKind]] = {}
+    layout: ClassVar[Layout] = "tsv"  # in which labels and numbers that models predict for its examples are written
 
     @abstractmethod
     def blocks(self, path: Path) -> Iterator[Block]:

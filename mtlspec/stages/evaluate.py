@@ -81,8 +81,9 @@ def _write_predictions(
     """`<task>.<ext>` for test, `<split>/<task>.<ext>` for further splits."""
     for task in model.tasks:
         if task.name in predictions:
-            path = folder / f"{_key(split, task.name)}.{task.extension}"
-            task.write_predictions(corpora.of(task).split(split), predictions[task.name], path)
+            data = corpora.of(task).split(split)
+            path = folder / f"{_key(split, task.name)}.{task.extension_for(data)}"
+            task.write_predictions(data, predictions[task.name], path)
 
 
 def _key(split: str, task: str) -> str:

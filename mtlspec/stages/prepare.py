@@ -31,7 +31,8 @@ def run(ctx: StageContext) -> StageResult:
 
     splits = {split: stream(number, split) for number, split in enumerate(card.splits)}
     tokenizer = WordTokenizer.load(ctx.inputs["encoder"])
-    sizes, texts = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds, partial(_text_tokenizer, ctx))
+    layout = card.files[0].reader.layout
+    sizes, texts = write_prepared(splits, tokenizer, ctx.out, card.layer_kinds, partial(_text_tokenizer, ctx), layout)
     write_json(
         ctx.out / "dropped.json", {split: [_line(defect) for defect in found] for split, found in dropped.items()}
     )

@@ -6,16 +6,18 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from mtlspec.data.readers._blocks import Block, no_file
 from mtlspec.data.readers._examples import ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
+from mtlspec.spec.families import Layout
 
 
 class Options(ExampleOptions):
+    layout: ClassVar[Layout] = "jsonl"
     type: Literal["arrow"]
 
     def problem(self) -> str | None:

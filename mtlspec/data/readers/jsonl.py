@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from mtlspec.data.readers._blocks import Block, lines
 from mtlspec.data.readers._examples import ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence
+from mtlspec.spec.families import Layout
 
 
 class Options(ExampleOptions):
+    layout: ClassVar[Layout] = "jsonl"
     type: Literal["jsonl"]
 
     def problem(self) -> str | None:

@@ -55,7 +55,7 @@ class Encoder(nn.Module):
         last = batch.piece_mask.sum(1, keepdim=True) - 1
         sep = hidden.gather(1, last.unsqueeze(2).expand(-1, -1, hidden.shape[2])).squeeze(1)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
-        return States(words, hidden[:, 0], sep, hidden)
+        return States(words, hidden[:, 0], sep, hidden, self.causal)
 
     @property
     def architecture(self) -> str:

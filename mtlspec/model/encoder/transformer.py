@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mtlspec.data.batching import Specials
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer
-from mtlspec.model.encoder.families import family_of
+from mtlspec.model.encoder.families import FAMILIES
 from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import config_values, length_limit, save_model
 from mtlspec.model.encoder.places import Places
@@ -37,7 +37,8 @@ class Transformer(Encoder):
 
     @property
     def causal(self) -> bool:
-        return family_of(self.config).causal
+        family = FAMILIES.get(self.config.model_type)  # others can be trained as well, without their heads
+        return family is not None and family.causal
 
     @property
     def architecture(self) -> str:
@@ -60,7 +61,7 @@ class Transformer(Encoder):
         """Last-layer states, whatever the length: longer ones than the model reads go through it in windows."""
         if self.max_pieces is None or pieces.shape[1] <= self.max_pieces:
             return self._transform(pieces, mask, types)
-        windows = cut(pieces, mask, self.max_pieces, self.specials.pad)
+        windows = cut(pieces, mask, self.max_pieces, self.specials)
         with self._windowed(windows):
             own = None if types is None else windows.of_pieces(types)
             return windows.stitch(self._transform(windows.pieces, windows.mask, own))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from mtlspec.data.batching import Specials
+
 
 def window_starts(length: int, size: int) -> list[int]:
     """Where windows of `size` start so that they cover `length` sub-tokens; the last one ends with the sentence."""
@@ -35,7 +37,7 @@ def window_owners(length: int, size: int) -> list[int]:
 class Windows:
     """A batch [B, S] cut into R windows of L sub-tokens, and the way back.
 
-    pieces int64 [R, L] with [CLS] and [SEP] around every window; mask bool [R, L];
+    pieces int64 [R, L] with a sentence's own [CLS] and [SEP] around every window; mask bool [R, L];
     rows int64 [R]: the sentence of each window; places int64 [R, L]: where in it the sub-tokens stand;
     source int64 [B, S]: for every position of the batch the flat position in [R * L] whose state it takes.
     """
@@ -58,7 +60,7 @@ class Windows:
     def stitch_attention(self, attention: Tensor) -> Tensor:
         """Attention within windows [R, H, L, L] -> [B, H, S, S], zero on keys that a query's window does not hold."""
         rows, length = self.source.shape
-        real = attention * self.mask.view(len(self.rows), 1, 1, -1)  # padding shares its place with [CLS]
+        real = attention * self.mask.view(len(self.rows), 1, 1, -1)  # padding shares its place with the first one
         chosen = self.stitch(real.transpose(1, 2))  # [B, S, H, L]
         places = self.places.index_select(0, self.source.flatten() // self.places.shape[1])  # of the keys [B * S, L]
         index = places.view(rows, length, 1, -1).expand(chosen.shape)
@@ -80,33 +82,43 @@ class Windows:
         return cut
 
 
-def cut(pieces: Tensor, mask: Tensor, limit: int, pad: int) -> Windows:
+def cut(pieces: Tensor, mask: Tensor, limit: int, specials: Specials) -> Windows:
     """Cut a batch (pieces int64 [B, S], mask bool [B, S]) into windows of at most `limit` sub-tokens with specials.
 
-    [CLS] takes its state from a sentence's first window, [SEP] from its last. Short sentences stay whole.
+    [CLS] takes its state from a sentence's first window, [SEP] from its last. Short sentences stay whole. Raw texts of
+    some families have no specials at their ends: nothing is repeated there.
     """
     rows, length = pieces.shape
-    size = limit - 2
-    contents = (mask.sum(1) - 2).tolist()
-    window_of_row: list[tuple[int, int, int]] = []  # (row, start, content length)
+    ends = [_ends(own, count, specials) for own, count in zip(pieces, mask.sum(1).tolist(), strict=True)]
+    cuts: list[tuple[int, int, int]] = []  # (row, start, content length)
     source = torch.zeros(rows, length, dtype=torch.int64)
-    width = min(max(contents), size) + 2
-    for row, content in enumerate(contents):
-        first = len(window_of_row)
+    width = max(min(left + content + right, limit) for left, content, right in ends)
+    for row, (left, content, right) in enumerate(ends):
+        first, size = len(cuts), limit - left - right
         starts = window_starts(content, size)
-        window_of_row += [(row, start, min(size, content - start)) for start in starts]
+        cuts += [(row, start, min(size, content - start)) for start in starts]
         owner = torch.tensor(window_owners(content, size), dtype=torch.int64)
-        offset = torch.arange(content) - torch.tensor(starts)[owner] + 1
-        source[row, 1 : content + 1] = (first + owner) * width + offset
-        source[row, 0] = first * width
-        source[row, content + 1 :] = (len(window_of_row) - 1) * width + window_of_row[-1][2] + 1
-    places = torch.zeros(len(window_of_row), width, dtype=torch.int64)
-    cut_mask = torch.zeros(len(window_of_row), width, dtype=torch.bool)
-    for number, (row, start, content) in enumerate(window_of_row):
-        places[number, 1 : content + 1] = torch.arange(start + 1, start + content + 1)
-        places[number, content + 1] = contents[row] + 1
-        cut_mask[number, : content + 2] = True
+        offset = torch.arange(content) - torch.tensor(starts)[owner] + left
+        source[row, left : left + content] = (first + owner) * width + offset
+        if left:
+            source[row, 0] = first * width
+        source[row, left + content :] = (len(cuts) - 1) * width + left + cuts[-1][2] + right - 1
+    places = torch.zeros(len(cuts), width, dtype=torch.int64)
+    cut_mask = torch.zeros(len(cuts), width, dtype=torch.bool)
+    for number, (row, start, content) in enumerate(cuts):
+        left, whole, right = ends[row]
+        places[number, left : left + content] = torch.arange(start + left, start + left + content)
+        places[number, left + content : left + content + right] = left + whole
+        cut_mask[number, : left + content + right] = True
     places, cut_mask, source = places.to(pieces.device), cut_mask.to(pieces.device), source.to(pieces.device)
-    numbers = torch.tensor([row for row, _, _ in window_of_row], device=pieces.device)
-    cut_pieces = pieces.index_select(0, numbers).gather(1, places).masked_fill(~cut_mask, pad)
+    numbers = torch.tensor([row for row, _, _ in cuts], device=pieces.device)
+    cut_pieces = pieces.index_select(0, numbers).gather(1, places).masked_fill(~cut_mask, specials.pad)
     return Windows(cut_pieces, cut_mask, numbers, places, source)
+
+
+def _ends(pieces: Tensor, count: int, specials: Specials) -> tuple[int, int, int]:
+    """Specials before, sub-tokens between, specials behind, of a row whose first `count` sub-tokens are real."""
+    known = (specials.cls, specials.sep)
+    left = int(int(pieces[0]) in known)
+    right = int(count > 1 and int(pieces[count - 1]) in known)
+    return left, count - left - right, right

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,18 +53,45 @@ class PooledTask(Task):
 
     @abstractmethod
     def shown(self, value: Any) -> str:
-        """A gold value or prediction in the file of predictions."""
+        """A gold value or prediction in a table of predictions."""
 
     def gold_values(self, split: PreparedSplit) -> Sequence[Any]:
         return split.values(self.layer)
 
+    def extension_for(self, split: PreparedSplit) -> str:
+        return split.layout
+
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None:
-        """A table: number of the example in its split, gold value (`_`: none), prediction, and the text in one cell."""
+        """In the layout of the corpus, with the same fields: a table, or JSON lines.
+
+        The fields are the example's number in its split from 0, its id, its text (and the second one), the gold value
+        (`_` in a table, null in JSON: none) and the prediction.
+        """
         from mtlspec.io.write import write_text
 
-        lines = ["index\tgold\tprediction\ttext"]
-        for row, (gold, predicted) in enumerate(zip(self.gold_values(split), predictions, strict=True)):
-            if predicted is not None:
-                right = "_" if gold is None else self.shown(gold)
-                lines.append("\t".join([str(row), right, self.shown(predicted), " ".join(split.words(row))]))
-        write_text(path, "".join(f"{line}\n" for line in lines))
+        texts = split.all_texts()
+        segments = ("text", "text2")[: max(map(len, texts), default=1)]
+        examples = zip(split.ids(), texts, self.gold_values(split), predictions, strict=True)
+        rows = [
+            [number, name, *shown, *[""] * (len(segments) - len(shown)), gold, predicted]
+            for number, (name, shown, gold, predicted) in enumerate(examples)
+            if predicted is not None
+        ]
+        names = ("index", "id", *segments, "gold", "prediction")
+        write_text(path, _json_lines(names, rows) if split.layout == "jsonl" else self._table(names, rows))
+
+    def _table(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+        lines = ["\t".join(names)]
+        for *given, gold, predicted in rows:
+            values = ("_" if gold is None else self.shown(gold), self.shown(predicted))
+            lines.append("\t".join([*(_cell(str(one)) for one in given), *values]))
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """A text without what would end a cell or a row."""
+    return " ".join(text.replace("\t", " ").splitlines())
+
+
+def _json_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    return "".join(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)

@@ -156,7 +156,8 @@ def test_other_tables_are_read_whole(path: str) -> None:
 def test_glues_own_layout_is_read_as_it_is(name: str) -> None:
     """Every split of the tiny files with headers that exists, labels where the card says that there are some."""
     loaded = load_data_card(name, Project(ROOT))
-    root = data() / "glue_tiny" / Path(loaded.root or "").name
+    folder = Path(loaded.root or "").name
+    root = data() / "glue_tiny" / (folder if folder != "$GLUE" else "")
     (group,) = loaded.files
     seen = 0
     for split in group.paths:
@@ -171,6 +172,18 @@ def test_glues_own_layout_is_read_as_it_is(name: str) -> None:
         assert all(bool(s.layers) == labelled and all(s.texts) for s in found)
         seen += 1
     assert seen
+
+
+def test_the_diagnostic_set_is_a_split_of_mnli(tmp_path: Path) -> None:
+    """GLUE's AX.tsv has pairs without labels, in a layout of its own."""
+    file = tmp_path / "diagnostic" / "diagnostic.tsv"
+    file.parent.mkdir()
+    file.write_text('index\tsentence1\tsentence2\n0\tA cat sat.\tA cat "sat".\n1\tB.\tC.\n')
+    found = list(read_split(load_data_card("mnli", Project(ROOT)), tmp_path, "glue_ax"))
+    assert [(s.id, s.texts, s.layers) for s in found] == [
+        ("0", ("A cat sat.", 'A cat "sat".'), {}),
+        ("1", ("B.", "C."), {}),
+    ]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "registry/data").glob("tagging_*.yaml")), ids=lambda path: path.stem)

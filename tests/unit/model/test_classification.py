@@ -10,16 +10,22 @@ import pytest
 import torch
 
 from mtlspec.data.batching import Batch, collate
+from mtlspec.data.prepare import write_prepared
 from mtlspec.data.prepared import Prepared
+from mtlspec.data.sentence import Sentence
+from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import EncoderError, StageError
 from mtlspec.kinds import options_class
 from mtlspec.metrics.classes import ClassScores, ExampleAccuracy
+from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.states import States
+from mtlspec.model.importance import sentence_losses
 from mtlspec.model.task import rebuild_task
 from mtlspec.model.tasks._pooled_head import pooled
 from mtlspec.model.tasks.classification import Classification
-from mtlspec.spec.families import TASKS, TaskOptions
+from mtlspec.spec.families import TASKS, Layout, TaskOptions
 from tests import toy
+from tests.unit.model.encoder import small
 
 LABELS = {"names": 6, "things": 2}
 
@@ -140,9 +146,50 @@ def test_it_learns_fifty_sentences_by_heart(pooling: str, tmp_path: Path) -> Non
     result = toy.run_evaluate(tmp_path / "evaluated", tmp_path / "out", prepared)
     assert result.scores["test/topic/accuracy"] >= 99
     lines = (tmp_path / "evaluated" / "out" / "predictions" / "topic.tsv").read_text().splitlines()
-    assert lines[0] == "index\tgold\tprediction\ttext"
+    assert lines[0] == "index\tid\ttext\tgold\tprediction"
     first = lines[1].split("\t")
-    assert first[0] == "0"
-    assert first[1] == fifty[0].layers["topic"]
-    assert first[3] == " ".join(fifty[0].words)
+    assert first[:4] == ["0", fifty[0].id, " ".join(fifty[0].words), fifty[0].layers["topic"]]
     assert len(lines) == 51
+
+
+@pytest.mark.parametrize("layout", ["tsv", "jsonl"])
+def test_predictions_for_raw_texts_are_written_in_the_layout_of_the_corpus(
+    layout: Layout, toy_encoder: Path, tmp_path: Path
+) -> None:
+    texts = [("a dog\tand\u2028a cat",), ("the\nbird", "a  tree"), ("a bird",)]
+    examples = [
+        Sentence(f"n{i}", (), {"topic": "names"} if i else {}, ("a.tsv", i), texts=own) for i, own in enumerate(texts)
+    ]
+    write_prepared({"train": examples}, WordTokenizer.load(toy_encoder), tmp_path, layout=layout)
+    split, task = Prepared.load(tmp_path).train, classification()
+    path = tmp_path / f"x.{task.extension_for(split)}"
+    task.write_predictions(split, ["names", "things", None], path)
+    assert path.suffix == f".{layout}"
+    if layout == "tsv":
+        assert path.read_text() == (
+            "index\tid\ttext\ttext2\tgold\tprediction\n"
+            "0\tn0\ta dog and a cat\t\t_\tnames\n"
+            "1\tn1\tthe bird\ta  tree\tnames\tthings\n"
+        )
+    else:
+        found = [json.loads(line) for line in path.read_text().split("\n")[:-1]]
+        names = ("index", "id", "text", "text2", "gold", "prediction")
+        assert found[0] == dict(zip(names, (0, "n0", *texts[0], "", None, "names"), strict=True))
+        assert found[1] == dict(zip(names, (1, "n1", *texts[1], "names", "things"), strict=True))
+        assert len(found) == 2
+
+
+def test_a_causal_encoder_decides_the_pooling_in_training_and_in_importance(data: Prepared, tmp_path: Path) -> None:
+    encoder = Encoder.load(small.write(tmp_path, "gpt2"))
+    batch = small.batch(4, 7)
+    states = encoder(batch)
+    gold = torch.tensor([0, 1])
+    auto, last, cls = (classification(width=32, pooling=pooling) for pooling in ("auto", "last", "cls"))
+    last.module.load_state_dict(auto.module.state_dict())
+    assert torch.equal(auto.loss(states, batch, gold), last.loss(states, batch, gold))
+    expected = sentence_losses(last, states, batch, gold)
+    assert torch.equal(sentence_losses(auto, states, batch, gold), expected)
+    torch.testing.assert_close(expected.mean(), auto.loss(states, batch, gold))
+    for refused in (lambda: cls.loss(states, batch, gold), lambda: sentence_losses(cls, states, batch, gold)):
+        with pytest.raises(EncoderError, match="E371"):
+            refused()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ def _write(folder: Path, tasks: tuple[str, ...]) -> Path:
         for split in splits:
             path = folder / "predictions" / split / f"{task}.tsv"
             path.parent.mkdir(parents=True, exist_ok=True)
-            lines = [f"{number}\t_\t{label}\tsome text\n" for number, label in enumerate(shown)]
-            path.write_text("index\tgold\tprediction\ttext\n" + "".join(lines))
+            lines = [f"{number}\tx{number}\tsome text\t_\t{label}\n" for number, label in enumerate(shown)]
+            path.write_text("index\tid\ttext\tgold\tprediction\n" + "".join(lines))
     return folder
 
 
@@ -63,10 +64,22 @@ def test_there_is_no_zip_without_every_task_or_with_one_twice(tmp_path: Path) ->
     assert submissions(TASKS, rows, inputs) == {}
 
 
+def test_predictions_of_json_lines_serve_as_well(tmp_path: Path) -> None:
+    rows = [model_row("mtl", GLUE)]
+    inputs = {rows[0].evaluate: _write(tmp_path, rows[0].tasks)}
+    content = submissions(TASKS, rows, inputs)["mtl-s1.zip"]
+    for task, shown in (("rte", ["entailment", "not_entailment"]), ("sts-b", [-0.25, 3.14159])):
+        path = tmp_path / "predictions" / "glue_test" / f"{task}.tsv"
+        path.unlink()
+        lines = [json.dumps({"index": i, "id": "x", "gold": None, "prediction": p}) for i, p in enumerate(shown)]
+        path.with_suffix(".jsonl").write_text("".join(f"{line}\n" for line in lines))
+    assert submissions(TASKS, rows, inputs)["mtl-s1.zip"] == content
+
+
 def test_a_label_that_glue_does_not_have_is_refused(tmp_path: Path) -> None:
     rows = [model_row("mtl", GLUE)]
     folder = _write(tmp_path, rows[0].tasks)
-    (folder / "predictions" / "glue_test" / "rte.tsv").write_text("index\tgold\tprediction\ttext\n0\t_\t1\tx\n")
+    (folder / "predictions" / "glue_test" / "rte.tsv").write_text("index\tid\ttext\tgold\tprediction\n0\t1\tx\t_\t1\n")
     with pytest.raises(StageError, match="GLUE has no label '1' here") as caught:
         submissions(TASKS, rows, {rows[0].evaluate: folder})
     assert caught.value.code == "E475"

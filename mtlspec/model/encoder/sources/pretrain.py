@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from mtlspec.spec.families import SourceOptions
 
 if TYPE_CHECKING:
+    from mtlspec.data.sentence import Sentence
     from mtlspec.data.tokenizer import WordTokenizer
     from mtlspec.model.encoder.pretraining import Text
     from mtlspec.model.encoder.request import Request
@@ -90,8 +91,8 @@ def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict
     if request.data_card is None or "data" not in request.inputs:
         raise EncoderError("E320", f"encoder '{request.name}' learns from data, but was given none")
     root = request.inputs["data"]
-    train = [sentence.words for sentence in read_split(request.data_card, root, "train")]
-    dev = [sentence.words for sentence in read_split(request.data_card, root, "dev")]
+    train = [_words(sentence) for sentence in read_split(request.data_card, root, "train")]
+    dev = [_words(sentence) for sentence in read_split(request.data_card, root, "dev")]
     words = (unescape(word) for sentence in train for word in sentence)
     trained = train_wordpiece(words, options.vocabulary, options.min_frequency, options.lowercase)
     save_tokenizer(trained, request.out, options.positions, options.lowercase)
@@ -102,6 +103,11 @@ def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict
         for split, sentences in (("train", train), ("dev", dev))
     }
     return tokenizer, texts
+
+
+def _words(sentence: Sentence) -> tuple[str, ...]:
+    """Of raw text, what blanks separate; the tokenizer takes punctuation off."""
+    return sentence.words or tuple(word for text in sentence.texts for word in text.split())
 
 
 def _config(options: Options, vocabulary: int, pad: int) -> Any:

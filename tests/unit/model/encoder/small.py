@@ -38,6 +38,10 @@ def model(family: str) -> Any:
         return t.RobertaForMaskedLM(t.RobertaConfig(**SIZES, bos_token_id=2, eos_token_id=3))
     if family == "electra":
         return t.ElectraForPreTraining(t.ElectraConfig(**SIZES, embedding_size=16))
+    if family == "gpt2":
+        return t.GPT2Model(t.GPT2Config(vocab_size=VOCABULARY, n_positions=24, n_embd=32, n_layer=2, n_head=4))
+    if family == "mpnet":  # none of those whose heads can be reached
+        return t.MPNetModel(t.MPNetConfig(**SIZES | {"pad_token_id": 1, "max_position_embeddings": 26}))
     return t.DistilBertModel(
         t.DistilBertConfig(
             vocab_size=VOCABULARY, dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=24

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -107,7 +108,7 @@ def test_windows_cover_every_piece_and_keep_away_from_edges(length, size):
 
 def test_cutting_leaves_short_sentences_whole_and_wraps_every_window(directory):
     batch = small.batch(5, 30)
-    windows = cut(batch.pieces, batch.piece_mask, 12, small.SPECIALS.pad)
+    windows = cut(batch.pieces, batch.piece_mask, 12, small.SPECIALS)
     assert windows.pieces.shape[1] == 12
     assert torch.equal(windows.pieces[0, :7], batch.pieces[0, :7])
     assert (windows.pieces[:, 0] == small.SPECIALS.cls).all()
@@ -115,6 +116,55 @@ def test_cutting_leaves_short_sentences_whole_and_wraps_every_window(directory):
     assert (windows.pieces.gather(1, last) == small.SPECIALS.sep).all()
     ids = windows.stitch(windows.pieces.unsqueeze(2).double()).squeeze(2)
     assert torch.equal(ids[batch.piece_mask].long(), batch.pieces[batch.piece_mask])
+
+
+def bare(*lengths):
+    """Texts as GPT has them: the sub-tokens of small.batch without its specials."""
+    batch, rows = small.batch(*lengths), torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)
+    pieces = batch.pieces[:, 1:-1].masked_fill(~rows, small.SPECIALS.pad)
+    return replace(batch, pieces=pieces, piece_mask=rows, word_of_piece=batch.word_of_piece[:, 1:-1])
+
+
+def test_windows_of_texts_without_specials_repeat_nothing():
+    batch = bare(5, 30, 12)
+    windows = cut(batch.pieces, batch.piece_mask, 12, small.SPECIALS)
+    assert windows.pieces.shape == (1 + 4 + 1, 12)
+    assert torch.equal(windows.pieces[0, :5], batch.pieces[0, :5])
+    assert windows.mask.sum(1).tolist() == [5, 12, 12, 12, 12, 12]
+    assert windows.places[1:5].tolist() == [list(range(start, start + 12)) for start in (0, 6, 12, 18)]
+    ids = windows.stitch(windows.pieces.unsqueeze(2).double()).squeeze(2)
+    assert torch.equal(ids[batch.piece_mask].long(), batch.pieces[batch.piece_mask])
+
+
+def test_windows_of_mixed_rows_repeat_specials_where_there_are_some():
+    long = small.batch(30)
+    pieces = torch.cat([long.pieces, torch.full_like(long.pieces, 7)])
+    windows = cut(pieces, torch.ones_like(pieces, dtype=torch.bool), 12, small.SPECIALS)
+    with_specials = windows.pieces[windows.rows == 0]
+    assert (with_specials[:, 0] == small.SPECIALS.cls).all() and (with_specials[:, -1] == small.SPECIALS.sep).all()
+    assert len(with_specials) == 5 and int((windows.rows == 1).sum()) == 5
+    ids = windows.stitch(windows.pieces.unsqueeze(2).double()).squeeze(2)
+    assert torch.equal(ids.long(), pieces)
+
+
+def test_an_encoder_says_in_which_direction_it_reads(tmp_path):
+    """One that we cannot look into can be read as well."""
+    for family, causal in (("gpt2", True), ("bert", False), ("mpnet", False)):
+        encoder = Encoder.load(small.write(tmp_path / family, family))
+        assert encoder.causal is causal
+        states = encoder(small.batch(4, 40))
+        assert states.causal is causal
+        assert states.select(torch.tensor([1]), 3, 7).causal is causal
+
+
+def test_sub_tokens_of_a_causal_encoder_know_only_what_stands_before(tmp_path):
+    encoder = Encoder.load(small.write(tmp_path, "gpt2"))
+    batch = bare(9)
+    other = replace(batch, pieces=batch.pieces.clone())
+    other.pieces[0, 8] = 5 if int(other.pieces[0, 8]) != 5 else 6
+    one, two = encoder(batch), encoder(other)
+    torch.testing.assert_close(one.pieces[:, :8], two.pieces[:, :8])
+    assert not torch.equal(one.sep, two.sep)
 
 
 def test_a_window_changes_nothing_for_short_sentences(directory):

@@ -187,13 +187,13 @@ def corpus(tmp_path_factory):
     return folder
 
 
-def run(corpus: Path, out: Path, **changes):
+def run(corpus: Path, out: Path, card=None, **changes):
     out.mkdir()
     params = {
         "encoder": {"card": "toy"},
         "card": {"card": "encoder", "name": "toy", "licence": "none", "source": SMALL | changes},
         "run": {"threads": 1},
-        "data_card": DataCard.model_validate(CARD).model_dump(mode="json"),
+        "data_card": DataCard.model_validate(card or CARD).model_dump(mode="json"),
     }
     return stage.run(StageContext("pretrain-toy", params, {"data": corpus}, out, out, "id", out.parent))
 
@@ -221,6 +221,21 @@ def test_pre_training_is_the_same_to_the_bit_and_learns(corpus, tmp_path):
     other = run(corpus, tmp_path / "c", seed=2)
     assert digest_tree(tmp_path / "c") != digest_tree(tmp_path / "a")
     assert other.facts["vocabulary"] == first.facts["vocabulary"]
+
+
+def test_raw_texts_are_read_word_by_word(corpus, tmp_path):
+    """The same sentences as raw text give the same encoder."""
+    folder, group = tmp_path / "texts", {"type": "table", "header": False, "text": [0], "label": {"l": 1}}
+    folder.mkdir()
+    for path in corpus.iterdir():
+        blocks = [block.split("\n") for block in path.read_text().strip().split("\n\n")]
+        lines = [" ".join(line.split("\t")[1] for line in block) + "\tx" for block in blocks]
+        (folder / f"{path.stem}.tsv").write_text("\n".join(lines) + "\n")
+    paths = {split: f"{split}.tsv" for split in ("train", "dev", "test")}
+    card = CARD | {"files": [{"reader": group, "paths": paths, "layers": {"l": "l"}}]}
+    run(corpus, tmp_path / "a", epochs=1)
+    run(folder, tmp_path / "b", card, epochs=1)
+    assert digest_tree(tmp_path / "a") == digest_tree(tmp_path / "b")
 
 
 def test_the_encoder_keeps_its_dropout_and_its_language_model_head(corpus, tmp_path):
