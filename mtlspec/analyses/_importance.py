@@ -89,7 +89,8 @@ def score_drops(model: MultiTaskModel, corpora: Corpora) -> Tensor:
     def scores(gates: Tensor) -> Tensor:
         with heads.gated(gates):
             found = score(model, count_corpora(model, corpora, "dev", predict_corpora(model, corpora, "dev", LIMITS)))
-        return torch.tensor([found[task.name][task.metric.main] for task in model.tasks], dtype=torch.float64)
+        mains = [found.get(task.name, {}).get(task.metric.main, torch.nan) for task in model.tasks]
+        return torch.tensor(mains, dtype=torch.float64)
 
     drops = torch.zeros(len(model.tasks), *heads.shape, dtype=torch.float64)
     whole = scores(torch.ones(heads.shape))
@@ -102,8 +103,10 @@ def score_drops(model: MultiTaskModel, corpora: Corpora) -> Tensor:
 
 
 def _rows(method: str, model: MultiTaskModel, values: Tensor) -> Iterator[tuple[str, str, int, int, float]]:
-    """In the order of SCHEMA; places that are no heads are left out."""
+    """In the order of SCHEMA; places that are no heads are left out, and tasks that the sentences do not annotate."""
     for task, own in zip(model.tasks, values, strict=True):
+        if own.isnan().any():
+            continue
         for layer, number in enumerate(model.encoder.heads.counts):
             for head in range(number):
                 yield task.name, method, layer + 1, head + 1, float(own[layer, head])

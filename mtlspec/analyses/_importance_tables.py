@@ -100,8 +100,10 @@ def write_atlas(atlas: Sequence[HeadMaps], out: Path) -> None:
 def stability(atlas: Sequence[HeadMaps], threshold: float) -> list[Stability]:
     found = []
     for one in atlas:
-        for task in one.variant.tasks if one.values else ():
+        for task in one.variant.tasks:
             methods = one.methods(task)
+            if not methods:
+                continue
             by_method = {method: pairwise(spearman, _heads(one.values[task, method])) for method in methods}
             pairs = [
                 _between(a, b)
@@ -226,7 +228,9 @@ def draw(atlas: Sequence[HeadMaps], directory: Path) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def summary(atlas: Sequence[HeadMaps], found: Sequence[Stability], threshold: float) -> tuple[str, ...]:
+def summary(
+    atlas: Sequence[HeadMaps], found: Sequence[Stability], threshold: float, *, gates_only: bool = False
+) -> tuple[str, ...]:
     counts = verdict_counts(found)
     sentences = [
         f"In {counts[name]} of {len(found)} models and tasks {words.format(threshold)}."
@@ -236,9 +240,16 @@ def summary(atlas: Sequence[HeadMaps], found: Sequence[Stability], threshold: fl
         if name in counts
     ]
     lacking = [one.variant.label for one in atlas if not one.values]
-    if lacking:
+    if lacking and gates_only:
         whose = "no model" if len(lacking) == len(atlas) else f"none of {', '.join(lacking)}"
         sentences.append(f"Gates are the only method of this analysis, and {whose} has gates.")
+        return tuple(sentences)
+    told = {task for one in atlas for task, method in one.values if method != "gate"}
+    silent = [task for task in dict.fromkeys(task for one in atlas for task in one.variant.tasks) if task not in told]
+    if silent and not gates_only:
+        sentences.append(
+            f"Nothing is measured of {', '.join(silent)}: the sentences of the sample have no such labels."
+        )
     return tuple(sentences)
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
 from mtlspec.data.batching import EXTRA, Batch, collate, sequential
+from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
@@ -26,24 +27,32 @@ LIMITS = BatchLimits()
 FILE = "pruning.json"
 
 
+Readings = Sequence[tuple[PreparedSplit, Sequence[int]]]
+"""Test splits of the corpora of a model, each with the tasks (their numbers) that learn from it."""
+
+
 def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
-    """Masked and pruned scores on test; a model without gates is measured as it is."""
+    """Masked and pruned scores on test; a model without gates is measured as it is.
+
+    A task whose test data are not annotated has predictions, which may change, and no scores.
+    """
     corpora, masked = prepared_corpora(job), load_proven_model(job)
-    data = corpora.of(masked.tasks[0])
     gates = masked.sharing.head_gates("gate")
     job.progress(0, 3, "masked")
     predictions = {"masked": predict_corpora(masked, corpora, "test", LIMITS)}
     forms = {"masked": masked} if gates is None else {"whole": ungated(masked), "masked": masked}
-    whole = multiply_adds(masked.encoder, data.test)
+    read = _readings(masked, corpora)
+    whole = sum(multiply_adds(masked.encoder, split) for split, _ in read)
     facts: dict[str, Any] = {"gated": gates is not None, **_shares(masked.encoder, gates)}
     if gates is not None:
         job.progress(1, 3, "pruned")
+        data = corpora.of(masked.tasks[0])
         batch = _batches(data.dev if len(data.dev) else data.test, masked, 1)[0]
         pruned, report = prune(masked, gates, batch)
         predictions["pruned"] = predict_corpora(pruned, corpora, "test", LIMITS)
         forms["pruned"] = pruned
         facts |= report.facts()
-        facts["multiply_adds"] = multiply_adds(pruned.encoder, data.test) / whole
+        facts["multiply_adds"] = sum(multiply_adds(pruned.encoder, split) for split, _ in read) / whole
         facts["changed_predictions"] = {
             task.name: sum(
                 a != b for a, b in zip(predictions["masked"][task.name], predictions["pruned"][task.name], strict=True)
@@ -52,12 +61,22 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
         }
     scores = {form: score(masked, count_corpora(masked, corpora, "test", found)) for form, found in predictions.items()}
     facts["tasks"] = {
-        task.name: {"main": task.metric.main, **{form: found[task.name] for form, found in scores.items()}}
+        task.name: {
+            "main": task.metric.main,
+            **{form: found[task.name] for form, found in scores.items() if task.name in found},
+        }
         for task in masked.tasks
     }
     write_json(job.out / FILE, facts)
     job.progress(2, 3, "speed")
-    return Measured({"share_kept": facts["share"]}, speeds(forms, data.test, rounds, sentences))
+    return Measured({"share_kept": facts["share"]}, speeds(forms, read, rounds, sentences))
+
+
+def _readings(model: MultiTaskModel, corpora: Corpora) -> Readings:
+    numbers: dict[str | None, list[int]] = {}
+    for number, task in enumerate(model.tasks):
+        numbers.setdefault(task.corpus, []).append(number)
+    return [(corpora.named(name).test, own) for name, own in numbers.items()]
 
 
 def multiply_adds(encoder: Encoder, split: PreparedSplit) -> int:
@@ -77,17 +96,18 @@ def multiply_adds(encoder: Encoder, split: PreparedSplit) -> int:
 _INNER = ("intermediate_size", "hidden_dim", "n_inner")  # what configs call the width of the feed-forward block
 
 
-def speeds(forms: Mapping[str, MultiTaskModel], split: PreparedSplit, rounds: int, sentences: int) -> dict[str, float]:
+def speeds(forms: Mapping[str, MultiTaskModel], read: Readings, rounds: int, sentences: int) -> dict[str, float]:
     """Samples per second of every form, decoding included and for the encoder alone, and how much pruning gains.
 
-    Rounds are interleaved after one that warms up, and the median counts. With one thread, CPU time is what the model
-    would take on an idle machine.
+    Corpora share the sentences equally, and each is decoded by its own tasks. Rounds are interleaved after one that
+    warms up, and the median counts. With one thread, CPU time is what the model would take on an idle machine.
     """
     first = next(iter(forms.values()))
     alone = torch.get_num_threads() == 1 and first.device.type == "cpu"
     clock = time.process_time if alone else time.perf_counter
-    batches = _batches(split, first, sentences)
-    samples = sum(len(batch.rows) for batch in batches)
+    share = max(sentences // len(read), 1)
+    batches = [(batch, tasks) for split, tasks in read for batch in _batches(split, first, share)]
+    samples = sum(len(batch.rows) for batch, _ in batches)
     found: dict[str, list[float]] = {}
     for number in range(rounds + 1):
         for decode in (True, False):
@@ -109,12 +129,12 @@ def speeds(forms: Mapping[str, MultiTaskModel], split: PreparedSplit, rounds: in
 
 
 @torch.inference_mode()
-def _pass(model: MultiTaskModel, batches: Sequence[Batch], decode: bool) -> None:
-    for batch in batches:
-        states = model.states(batch, 0)
-        for number, task in enumerate(model.tasks if decode else ()):
-            seen = states if number == 0 or model.sharing.task_free else model.states(batch, number)
-            task.decode(seen, batch)
+def _pass(model: MultiTaskModel, batches: Sequence[tuple[Batch, Sequence[int]]], decode: bool) -> None:
+    for batch, tasks in batches:
+        states = model.states(batch, tasks[0])
+        for number in tasks if decode else ():
+            seen = states if number == tasks[0] or model.sharing.task_free else model.states(batch, number)
+            model.tasks[number].decode(seen, batch)
     if model.device.type == "cuda":
         torch.cuda.synchronize()
 

@@ -38,8 +38,11 @@ class Pruned:
         return [100 * float(run["share"]) for run in self.runs]
 
     def scores(self, task: str, form: str) -> list[float]:
-        """Main scores, per run."""
-        return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs]
+        """Main scores, per run; none where test has no labels."""
+        return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs if self.is_scored(task)]
+
+    def is_scored(self, task: str) -> bool:
+        return "masked" in self.runs[0]["tasks"][task]
 
 
 def read(job: AnalysisJob) -> list[Pruned]:
@@ -63,8 +66,15 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
         "pruning if Δ is near zero and the share of heads is small; models that start from trained ones have trained "
         "longer than those, which may show in Δ."
     )
+    if unscored := _unscored(rows):
+        caption += f" –: test has no labels of {', '.join(unscored)}; predictions are compared, nothing is scored."
     columns = ("model", "masked", "pruned", "Δ", "heads kept, %", "work, %", "difference", "changed predictions")
     return Table("pruning", "Pruned models", caption, columns, sections)
+
+
+def _unscored(rows: Sequence[Pruned]) -> list[str]:
+    """Tasks without test labels."""
+    return list(dict.fromkeys(task for row in rows for task in row.variant.tasks if not row.is_scored(task)))
 
 
 def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
@@ -101,6 +111,8 @@ def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tupl
 
 
 def _mean(values: Sequence[float], digits: int, source: str) -> Cell:
+    if not values:
+        return Cell("–", source=source)
     mean, std = mean_and_std(values)
     return Cell(score_text(mean, std, digits), mean, std, source=source)
 
@@ -117,7 +129,7 @@ def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> floa
     """The pruned score less that of the whole single-task model; None if there is none."""
     against = baseline_for(row.variant, task, baseline, [other.variant for other in rows])
     whole = next((other for other in rows if other.variant is against), None)
-    if whole is None:
+    if whole is None or not row.is_scored(task):
         return None
     return float(np.mean(row.scores(task, "pruned")) - np.mean(whole.scores(task, "masked")))
 
@@ -146,7 +158,10 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
         losses = _compared(own, rows, baseline)
         against = f" and scores {signed(float(np.mean(losses)))} points against {baseline}" if losses else ""
         sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks.")
-    if not _compared(gated, rows, baseline):
+    if unscored := _unscored(rows):
+        sentences.append(f"Test has no labels of {', '.join(unscored)}: there, pruning has no price to be told.")
+    scored = any(row.is_scored(task) for row in gated for task in row.variant.tasks)
+    if scored and not _compared(gated, rows, baseline):
         why = why_no_baseline(baseline, [row.variant for row in rows])
         sentences.append(f"What pruning costs is not told: {why}.")
     worst = max(run["max_difference"] for row in gated for run in row.runs)

@@ -120,8 +120,11 @@ def _heat_map(
 
 def summary(matrix: Matrix) -> tuple[str, ...]:
     """Plain sentences: what won, what was significant, what could not be compared."""
+    unscored = _unscored(matrix)
     if not matrix.comparisons:
-        return (f"No differences: there is no single-task model of group {matrix.baseline} to compare with.",)
+        alone = set(matrix.tasks) <= set(matrix.unscored)
+        why = f"No differences: there is no single-task model of group {matrix.baseline} to compare with."
+        return unscored if alone else (why, *unscored)
     sentences = []
     for group in matrix.groups:
         items = [item for item in matrix.comparisons if item.variant.group == group]
@@ -135,7 +138,14 @@ def summary(matrix: Matrix) -> tuple[str, ...]:
             f"{group} against {matrix.baseline}: {signed(average)} points on average; better in {better}"
             f" of {len(items)} comparisons, significantly better in {gains}, significantly worse in {losses}."
         )
-    missing = sum(variant.group != matrix.baseline for variant in matrix.variants for _ in variant.tasks)
-    if missing > len(matrix.comparisons):
-        sentences.append(f"{missing - len(matrix.comparisons)} scores have no single-task model to be compared with.")
-    return tuple(sentences)
+    others = [variant for variant in matrix.variants if variant.group != matrix.baseline]
+    scored = sum(task not in matrix.unscored for variant in others for task in variant.tasks)
+    if missing := scored - len(matrix.comparisons):
+        sentences.append(f"{missing} scores have no single-task model to be compared with.")
+    return (*sentences, *unscored)
+
+
+def _unscored(matrix: Matrix) -> tuple[str, ...]:
+    if not matrix.unscored:
+        return ()
+    return (f"Test has no labels of {', '.join(matrix.unscored)}: predictions are written, nothing is scored.",)

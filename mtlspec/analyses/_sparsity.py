@@ -53,6 +53,7 @@ class Curve:
     points: Sequence[Point]
     baseline: str
     variants: Sequence[Variant]
+    unscored: tuple[str, ...] = ()  # tasks without test labels: they have no points
 
     def reference(self) -> str:
         """What the points are compared with, as a noun."""
@@ -65,27 +66,29 @@ class Curve:
         return [point for point in self.points if point.change is not None]
 
 
-def points(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> list[Point]:
+def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Curve:
     evaluations = read_evaluations(variants, job.inputs)
-    found = []
+    found: list[Point] = []
+    unscored: dict[str, None] = {}
     for done, variant in enumerate(variants):
         job.progress(done, len(variants), variant.label)
         gated = gates_of(variant, job)
         for task in variant.tasks if gated is not None else ():
             assert gated is not None
             if not seed_scores(variant, task, evaluations):
+                unscored[task] = None
                 continue
             against = baseline_for(variant, task, baseline, variants)
             theirs = () if against is None else seed_scores(against, task, evaluations)
             kept = tuple(100 * share for share in gated.kept)
             found.append(Point(variant, task, kept, seed_scores(variant, task, evaluations), theirs))
-    if not found:
+    if not found and not unscored:
         raise StageError(
             "E454",
             "no model of this analysis has head gates",
             hint="train groups with `sharing: l0`, swept over lambda",
         )
-    return found
+    return Curve(found, baseline, variants, tuple(unscored))
 
 
 def points_table(curve: Curve) -> Table:
@@ -101,9 +104,13 @@ def points_table(curve: Curve) -> Table:
     caption = (
         f"Test scores of gated models, those that keep most heads first. {change} Read down a section to see where the "
         "score begins to fall."
-    )
+    ) + _unscored(curve)
     columns = ("model", "heads kept, %", "score", "Δ")
     return Table("sparsity", "Scores and heads kept", caption, columns, tuple(sections))
+
+
+def _unscored(curve: Curve) -> str:
+    return f" Left out: {', '.join(curve.unscored)}; test has no labels of it." if curve.unscored else ""
 
 
 def _line(point: Point) -> tuple[Cell, ...]:
@@ -122,6 +129,8 @@ def _line(point: Point) -> tuple[Cell, ...]:
 
 def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
     """A line for every group, task set and task, over the group's sweep."""
+    if not curve.points:
+        return ()
     lines, found = [], curve.points
     for group, tasks, task in dict.fromkeys((p.variant.group, p.variant.tasks, p.task) for p in found):
         own = [p for p in found if (p.variant.group, p.variant.tasks, p.task) == (group, tasks, task)]
@@ -152,7 +161,9 @@ def summary(curve: Curve) -> tuple[str, ...]:
         f"{task}: {_task_sentence([point for point in curve.points if point.task == task], curve.baseline)}."
         for task in dict.fromkeys(point.task for point in curve.points)
     ]
-    if not curve.compared:
+    if curve.unscored:
+        sentences.append(f"Test has no labels of {', '.join(curve.unscored)}, so fewer heads have no price there.")
+    if curve.points and not curve.compared:
         why = why_no_baseline(curve.baseline, curve.variants)
         sentences.append(f"What fewer heads cost is not told: {why}.")
     return tuple(sentences)

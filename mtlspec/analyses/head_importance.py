@@ -65,7 +65,7 @@ class Options(Demanding, MeasuringOptions):
         findings = Findings(
             type=self.type,
             title="Head importance",
-            summary=made.summary(atlas, found, self.stable),
+            summary=made.summary(atlas, found, self.stable, gates_only=set(self.methods) == {"gate"}),
             tables=(made.stability_table(found, self.stable), made.top_table(atlas)) if found else (),
             figures=made.draw(atlas, job.out / "figures"),
         )

@@ -29,7 +29,7 @@ class Options(Demanding):
         from mtlspec.results.variants import variants
 
         found = variants(job.models)
-        curve = made.Curve(made.points(found, job, self.baseline), self.baseline, found)
+        curve = made.measured(found, job, self.baseline)
         findings = Findings(
             type=self.type,
             title="Sparsity",

@@ -37,7 +37,7 @@ def head_importance(
 
     All tasks of a batch share one forward pass where the encoder's output does not depend on the task; each has its
     own backward pass, which stops at the gates and so costs no gradients of weights. With `token_abs`, absolute values
-    are taken per sub-token and summed, instead of being taken of the sum.
+    are taken per sub-token and summed, instead of being taken of the sum. Not a number for a task without annotation.
     """
     sums = torch.zeros(len(tasks), *sharing.encoder.heads.shape, dtype=torch.float64)
     sentences = torch.zeros(len(tasks), 1, 1, dtype=torch.float64)
@@ -50,11 +50,14 @@ def head_importance(
                 for number, found in _sensitivities(sharing, tasks, batch, golds, group, token_abs):
                     sums[number] += found.double().sum(0).cpu()
                     sentences[number] += len(batch.rows)
-    return sums / sentences.clamp(min=1)
+    return sums / sentences
 
 
 def ablation_importance(sharing: Sharing, tasks: Sequence[Task], batches: Sequence[Annotated]) -> Tensor:
-    """Float64 [T, L, H]: how much larger the mean loss is when one head's gate is 0; idle places stay 0."""
+    """Float64 [T, L, H]: how much larger the mean loss is when one head's gate is 0; idle places stay 0.
+
+    Not a number for a task without annotation.
+    """
     heads = sharing.encoder.heads
     found = torch.zeros(len(tasks), *heads.shape, dtype=torch.float64)
     open_ = torch.ones(heads.shape, device=next(sharing.encoder.parameters()).device)
@@ -82,7 +85,7 @@ def mean_losses(sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annot
                     states = sharing.encode(batch.for_task(number))
                 sums[number] += tasks[number].loss(states, batch, gold).item() * len(batch.rows)
                 sentences[number] += len(batch.rows)
-    return sums / sentences.clamp(min=1)
+    return sums / sentences
 
 
 def sentence_losses(task: Task, states: States, batch: Batch, gold: Any) -> Tensor:

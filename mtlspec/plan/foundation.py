@@ -10,6 +10,7 @@ from mtlspec.plan.builder import Builder, dump
 from mtlspec.plan.code import layer_modules
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.corpora import only
+from mtlspec.spec.demands import OneCorpus
 from mtlspec.spec.families import AnalysisOptions
 from mtlspec.spec.load import LoadedSpec
 from mtlspec.spec.models import ExperimentSpec
@@ -38,8 +39,9 @@ class Foundation:
     def of_analysis(self, options: AnalysisOptions, tasks: Iterable[str]) -> dict[str, str]:
         """What an analysis of models of some tasks needs: the corpus that it names, or those of the models."""
         stages = self.of_model(tasks)
-        if options.layer_kinds:
-            corpus = str(getattr(options, "data", None) or only(self.prepared))
+        if isinstance(options, OneCorpus):
+            corpus = options.data or only(self.prepared)
+            assert corpus is not None
             stages = {"encoder": self.encoder, f"prepare-{corpus}": self.prepared[corpus]}
         return {role: stage for role, stage in stages.items() if role.partition("-")[0] in options.needs}
 

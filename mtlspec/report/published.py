@@ -51,6 +51,7 @@ class Side:
     ours: Mapping[tuple[str, str], Ours]  # (role, task)
     kept: Mapping[tuple[str, str], Mapping[str, float]]  # (role, task) -> training stage -> heads kept, in percent
     alpha: float
+    unscored: tuple[str, ...] = ()  # of the tasks, those whose test split has no labels here
 
     def published(self, role: str, task: str) -> tuple[float, float] | None:
         return (self.pack.pairs if "+" in role else self.pack.scores).get(role, {}).get(task)
@@ -95,11 +96,13 @@ def bring_together(
         role = key.partition(":")[0]
         for task in variant.tasks:
             if task in tasks:
-                base = by_role.get(f"stl:{task}")
-                ours[role, task] = _ours(variant, task, base, evaluations, tests)
+                if seed_scores(variant, task, evaluations):  # none where test has no labels
+                    ours[role, task] = _ours(variant, task, by_role.get(f"stl:{task}"), evaluations, tests)
                 if shares := _kept_shares(variant, inputs):
                     kept[role, task] = shares
-    return Side(pack, tasks, ours, kept, alpha)
+    models_of = {task: variant for variant in models for task in variant.tasks}
+    unscored = tuple(t for t in tasks if t in models_of and not seed_scores(models_of[t], t, evaluations))
+    return Side(pack, tasks, ours, kept, alpha, unscored)
 
 
 def role_of(variant: Variant, spec: Mapping[str, Any], pack: Pack) -> str | None:

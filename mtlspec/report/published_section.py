@@ -85,6 +85,8 @@ def _scores_table(side: Side) -> Table:
         " swept over several values, or over the kind of sharing, are left out: none of their points is the published"
         " model more than the others."
     )
+    if side.unscored:
+        caption += f" Here, test has no labels of {', '.join(side.unscored)}."
     notes = "".join(f" Note: {note}" for note in side.pack.notes)
     return Table("scores_beside", "Scores, published and here", caption + notes, columns, (("", tuple(rows)),))
 
@@ -125,16 +127,16 @@ def _kept_table(side: Side) -> Table:
         for task in side.tasks:
             shares = side.kept.get((role, task))
             cells.append(Cell(score_text(*printed[task]), *printed[task]))
-            cells.append(Cell("–") if not shares else _share_cell(shares, side.ours[role, task].source))
+            cells.append(Cell("–") if not shares else _share_cell(shares))
         rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
     caption = "Share of attention heads whose gate stays open, in percent; swept groups are left out."
     return Table("heads_beside", "Heads kept, published and here", caption, columns, (("", tuple(rows)),))
 
 
-def _share_cell(shares: Mapping[str, float], source: str) -> Cell:
+def _share_cell(shares: Mapping[str, float]) -> Cell:
     mean, std = mean_and_std(list(shares.values()))
-    return Cell(score_text(mean, std), mean, std, source=source)
+    return Cell(score_text(mean, std), mean, std, source=" · ".join(shares))
 
 
 def _draw_changes(side: Side, directory: Path) -> tuple[tuple[Figure, Path], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from mtlspec.spec.cards import DataCard, EncoderCard
+from mtlspec.spec.demands import OneCorpus
 from mtlspec.spec.families import AnalysisOptions, LayerKind
 from mtlspec.spec.models import ExperimentSpec
 
@@ -32,7 +33,7 @@ def resolved(spec: ExperimentSpec, corpora: Mapping[str, DataCard], encoder: Enc
     }
     analyses = {
         name: analysis.model_copy(update={"data": _corpus_of_analysis(analysis, corpora) if several else None})
-        if analysis.layer_kinds
+        if isinstance(analysis, OneCorpus)
         else analysis
         for name, analysis in spec.analyses.items()
     }
@@ -46,5 +47,5 @@ def layers_read(analysis: AnalysisOptions) -> dict[str, LayerKind]:
     return {layer: kind for option, kind in analysis.layer_kinds.items() if (layer := getattr(analysis, option))}
 
 
-def _corpus_of_analysis(analysis: AnalysisOptions, corpora: Mapping[str, DataCard]) -> str:
-    return getattr(analysis, "data", None) or corpora_with(layers_read(analysis), corpora)[0]
+def _corpus_of_analysis(analysis: OneCorpus, corpora: Mapping[str, DataCard]) -> str:
+    return analysis.data or corpora_with(layers_read(analysis), corpora)[0]

@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from mtlspec.spec.families import AnalysisOptions
 
 Gates = Literal["all", "some"]
 ReadsFrom = Mapping[str, type[AnalysisOptions]]
+
+
+class OneCorpus(AnalysisOptions):
+    """An analysis that reads layers of one corpus, whichever its models learnt from; `layer_kinds` are its options."""
+
+    data: str | None = Field(
+        default=None, description="The corpus to read. Default: the only one, or the only one with the layers."
+    )
 
 
 class Demanding(AnalysisOptions):

@@ -71,18 +71,19 @@ def _gold(sentences: Sequence[Sequence[Item]], names: tuple[str, ...], number: d
 
 
 def _items(split: PreparedSplit, layer: str, task: ProbedTask) -> list[list[Item]]:
+    """Sentences without the annotation have no items, nor have words without a tag."""
     values = split.values(layer)
     if task == "dep":
-        return [_arcs(cast(DepTree, value)) for value in values]
+        return [_arcs(cast(DepTree, value)) if value is not None else [] for value in values]
     if task == "srl":
-        return [_arguments(cast("tuple[Frame, ...]", value)) for value in values]
+        return [_arguments(cast("tuple[Frame, ...]", value)) if value is not None else [] for value in values]
     if task == "con":
-        return [_lowest_phrases(cast(ConTree, value)) for value in values]
-    tags = [cast("tuple[str, ...]", value) for value in values]
+        return [_lowest_phrases(cast(ConTree, value)) if value is not None else [] for value in values]
+    tags = [cast("tuple[str | None, ...]", value) if value is not None else () for value in values]
     if task == "pos":
-        return [[(0, i + 1, i + 2, tag) for i, tag in enumerate(sentence)] for sentence in tags]
-    scheme = detect_scheme({tag for sentence in tags for tag in sentence})
-    return [[(0, start + 1, end + 1, label) for start, end, label in spans_of(s, scheme)] for s in tags]
+        return [[(0, i + 1, i + 2, tag) for i, tag in enumerate(own) if tag is not None] for own in tags]
+    scheme = detect_scheme({tag for own in tags for tag in own if tag is not None})
+    return [[(0, start + 1, end + 1, label) for start, end, label in spans_of(own, scheme)] for own in tags]
 
 
 def _arcs(tree: DepTree) -> list[Item]:

@@ -21,7 +21,7 @@ Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Seq
 
 def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> Measured:
     """Writes `probe.parquet` and `probe.json`."""
-    data = prepared_corpora(job).named(None)
+    ((corpus, data),) = prepared_corpora(job).items()
     splits = {name: data.split(name) for name in options.splits}
     questions = [
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
@@ -29,7 +29,7 @@ def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> M
     ]
     measured = []
     seconds = 0.0
-    found = subjects(job, options.seed)
+    found = subjects(job, corpus, options.seed)
     for done, subject in enumerate(found):
         job.progress(done, len(found), subject.name)
         started = time.perf_counter()

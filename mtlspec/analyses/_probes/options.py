@@ -6,12 +6,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from mtlspec.spec.demands import OneCorpus
 from mtlspec.spec.families import MeasuringOptions, Needed
 
 Protocol = Literal["held_out", "released"]
 
 
-class ProbeOptions(MeasuringOptions):
+class ProbeOptions(OneCorpus, MeasuringOptions):
     """Every head of every model, asked without training anything."""
 
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
@@ -28,9 +29,6 @@ class ProbeOptions(MeasuringOptions):
     min_count: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
         description="Labels with fewer items in dev or test are left out of tables. Default: 20, or 1 if `released`.",
-    )
-    data: str | None = Field(
-        default=None, description="The corpus to probe on. Default: the only one, or the only one with the layers."
     )
     seed: Annotated[int, Field(ge=0)] = Field(
         default=1, description="Seed of the two controls: the randomly initialised encoder and the shuffled labels."

@@ -34,11 +34,14 @@ class Subject:
     seed: int
     encoder: Encoder
     model: MultiTaskModel | None = None
+    corpus: str | None = None  # the one that is probed
 
     @property
     def layers(self) -> dict[str, str]:
-        """Task -> the layer of the data that it learns."""
-        return {} if self.model is None else {task.name: task.layer for task in self.model.tasks}
+        """Task -> the layer that it learns; one of another corpus is `corpus/layer`: it may bear the same name."""
+        tasks = () if self.model is None else self.model.tasks
+        own = {task.name: task.corpus in (None, self.corpus) for task in tasks}
+        return {task.name: task.layer if own[task.name] else f"{task.corpus}/{task.layer}" for task in tasks}
 
     def passes(self, probed: Mapping[str, str]) -> list[tuple[int, tuple[str, ...]]]:
         """Which probed tasks (-> layer) share a forward pass: all, unless the encoder reads differently for each task.
@@ -47,7 +50,7 @@ class Subject:
         """
         if self.model is None or self.model.sharing.task_free:
             return [(0, tuple(probed))]
-        known = [task.layer for task in self.model.tasks]
+        known = list(self.layers.values())
         grouped: dict[int, list[str]] = {}
         for task, layer in probed.items():
             grouped.setdefault(known.index(layer) if layer in known else 0, []).append(task)
@@ -71,11 +74,11 @@ class Subject:
             yield rows, batch, seen
 
 
-def subjects(job: Measurement, seed: int) -> list[Subject]:
+def subjects(job: Measurement, corpus: str, seed: int) -> list[Subject]:
     """The model of the job, or, where there is none, the pre-trained encoder and its control."""
     if job.model is not None:
         model = load_proven_model(job)
-        return [Subject(job.model.slug, job.model.seed, model.encoder, model)]
+        return [Subject(job.model.slug, job.model.seed, model.encoder, model, corpus)]
     pretrained = Encoder.load(job.inputs["encoder"]).to(job.device)
     require_sound_heads(pretrained)
     control = random_encoder(pretrained, seed).to(job.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from mtlspec.io.digest import canonical_json
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.published import Ours, Side, bring_together, role_of
 from mtlspec.report.published_findings import Finding, published_findings
+from mtlspec.report.published_section import published_section
 from mtlspec.results.evaluations import read_evaluations
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
@@ -198,3 +200,28 @@ def test_every_pair_finds_its_row_and_rows_have_the_papers_order(beside: Finishe
     shown = {str(row[0].value): sum(cell.text not in ("", "–") for cell in row[2::2]) for row in changes.rows}
     assert {role for role, number in shown.items() if number} == {"pos+dep", "pos+con", "dep+con"}
     assert shown["mtl"] == 0  # three tasks together are not the paper's five
+
+
+def test_a_task_without_test_labels_stands_beside_the_paper_with_a_dash(beside: FinishedRun, tmp_path: Path) -> None:
+    params = beside.plan.stage("report").params
+    models = variants(restored_rows(params["models"]))
+    inputs = {stage.name: beside.places.artifact(stage.name) for stage in beside.plan.stages}
+    unlabelled = {
+        name: replace(
+            found,
+            scores={
+                task: {key: value for key, value in about.items() if (task, key) != ("dep", "test")}
+                for task, about in found.scores.items()
+            },
+        )
+        for name, found in read_evaluations(models, inputs).items()
+    }
+    side = bring_together(BERT, params["spec"], models, unlabelled, [], inputs)
+    assert side.unscored == ("dep",)
+    assert {task for _, task in side.ours} == {"pos", "con"}
+    assert _verdict(side, "dep mostly").verdict == "not in this run"
+    section = published_section(replace(side, kept={("stl_dp", "dep"): _runs(50.0)}), tmp_path)
+    tables = {table.name: table for table in section.tables}
+    assert tables["scores_beside"].caption.count("Here, test has no labels of dep.") == 1
+    row = next(row for row in tables["heads_beside"].rows if row[0].text == "stl_dp")
+    assert row[tables["heads_beside"].columns.index("dep, here")].text == "50.00"
