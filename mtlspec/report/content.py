@@ -10,6 +10,8 @@ from typing import Any
 from mtlspec.io.digest import digest_value
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.corpora import Corpus, read_corpora
+from mtlspec.report.further import further_section
+from mtlspec.report.labelled import labelled_table
 from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
@@ -30,6 +32,7 @@ Inputs = Mapping[str, Path]
 class Content:
     spec: Params
     corpora: tuple[Corpus, ...]
+    labelled: Table  # one row a task: its examples in every split
     encoder: Params
     environment: Params
     models: tuple[Variant, ...]
@@ -67,15 +70,20 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     ]
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
+    if (further := further_section(models, evaluations)) is not None:
+        sections.insert(1, further)
     if params["selections"]:
         sections.append(selections_section(params["selections"], inputs))
     if "published" in params:
         pack = Pack.restored(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
+    tasks = params["spec"]["tasks"]
+    corpora = read_corpora(params["data"], inputs, [tasks[task].get("data") for task in metrics])
     return Content(
         spec=params["spec"],
-        corpora=read_corpora(params["data"], inputs, [params["spec"]["tasks"][task].get("data") for task in metrics]),
+        corpora=corpora,
+        labelled=labelled_table(tasks, metrics, corpora),
         encoder=params["encoder"],
         environment=environment,
         models=models,

@@ -19,6 +19,7 @@ class Corpus:
     name: str
     card: Mapping[str, Any]
     statistics: tuple[Table, ...]
+    counts: Mapping[str, Any]  # the statistics themselves, as prepared data hold them
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -34,10 +35,11 @@ def read_corpora(
     """All of them, those of `first` before the others; tables of several corpora carry their names."""
     found = []
     for name in dict.fromkeys([*(name for name in first if name is not None), *cards]):
-        tables = statistics_tables(json.loads((inputs[f"prepare-{name}"] / "statistics.json").read_bytes()))
+        counts = json.loads((inputs[f"prepare-{name}"] / "statistics.json").read_bytes())
+        tables = statistics_tables(counts)
         if len(cards) > 1:
             tables = tuple(
                 replace(table, name=f"{table.name}_{name}", title=f"{name}: {table.title}") for table in tables
             )
-        found.append(Corpus(name, cards[name], tables))
+        found.append(Corpus(name, cards[name], tables, counts))
     return tuple(found)

@@ -20,7 +20,8 @@ def markdown(content: Content, curves: Curves) -> str:
     blocks.append("## Learning curves")
     blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
-    blocks.append("## Data")
+    labelled = content.labelled
+    blocks += ["## Data", f"### {escape(labelled.title)}", table_text(labelled), escape(labelled.caption)]
     for corpus in content.corpora:
         blocks += [f"### {escape(corpus.name)}"] if len(content.corpora) > 1 else []
         blocks += [_facts(corpus.facts), *(table_text(table) for table in corpus.statistics[:1])]

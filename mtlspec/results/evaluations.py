@@ -53,6 +53,10 @@ class Evaluation:
         """Whether the test split has labels of a task; without them there are predictions only."""
         return "test" in self.scores[task]
 
+    def splits(self, task: str) -> tuple[str, ...]:
+        """Those that a task has scores of."""
+        return scored_splits(self.scores[task])
+
     def score(self, task: str, split: str = "test") -> float:
         return float(self.scores[task][split][self.main(task)])
 

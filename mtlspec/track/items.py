@@ -13,15 +13,26 @@ from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.project import RunPlaces
 from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.types import Plan
+from mtlspec.results.evaluations import scored_splits
 from mtlspec.results.history import read_epochs, read_history
 from mtlspec.results.variants import Variant
+from mtlspec.spec.cards import SPLITS
 from mtlspec.track.compare import flatten
 from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
 
 Point = tuple[str, float, int]
 """(metric, value, step)"""
 
-FORMAT = 1  # part of every content digest: a new way to mirror replaces what an older one sent
+FORMAT = 2  # part of every content digest: a new way to mirror replaces what an older one sent
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus as MLflow should know it."""
+
+    name: str  # of its card
+    digest: str  # of its files; MLflow allows 36 characters
+    splits: str
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class Item:
     content: str
     tags: Mapping[str, str]
     params: Mapping[str, str]
-    dataset: tuple[str, str] | None  # name, digest
+    datasets: tuple[Corpus, ...]
     points: Callable[[], list[Point]]  # read only when they are sent
     files: tuple[tuple[Path, str], ...] = ()  # file or directory -> folder of the run
     texts: Mapping[str, str] | None = None  # path in the run -> content
@@ -68,12 +79,24 @@ def _model_tags(variant: Variant) -> dict[str, str]:
     return tags | {f"mtlspec.sweep.{key}": str(value) for key, value in variant.sweep}
 
 
-def _dataset(plan: Plan, done: Mapping[str, Mapping[str, Any]]) -> tuple[str, str] | None:
-    """The corpus with the digest of its files; MLflow allows 36 characters."""
+def _corpora(plan: Plan, done: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, str]) -> tuple[Corpus, ...]:
+    """The corpora among the inputs of a stage (role -> stage), in the spec's order."""
+    read = {stage for role, stage in inputs.items() if role.startswith("prepare-")}
+    found = []
     for stage in plan.stages:
-        if stage.kind == "data" and stage.name in done:
-            return stage.name.removeprefix("data-"), digest_value(done[stage.name]["artifact"])[:36]
-    return None
+        data = stage.inputs.get("data", "")
+        if stage.name in read and stage.name in done and data in done:
+            sizes = done[stage.name]["facts"]["sentences"]
+            splits = dict.fromkeys([*(split for split in SPLITS if split in sizes), *sorted(sizes)])
+            digest = digest_value(done[data]["artifact"])[:36]
+            found.append(Corpus(data.removeprefix("data-"), digest, ", ".join(splits)))
+    return tuple(found)
+
+
+def _data_tags(corpora: tuple[Corpus, ...]) -> dict[str, str]:
+    if len(corpora) == 1:
+        return {"mtlspec.data.digest": corpora[0].digest}
+    return {f"mtlspec.data.digest.{corpus.name}": corpus.digest for corpus in corpora}
 
 
 def _seed_item(
@@ -81,7 +104,7 @@ def _seed_item(
 ) -> Item:
     train, evaluate = done[run.train], done[run.evaluate]
     params = {key: _text(value) for key, value in flatten(plan.stage(run.train).params).items()}
-    dataset = _dataset(plan, done)
+    datasets = _corpora(plan, done, plan.stage(run.train).inputs)
     tags = {
         **_common(plan, "seed"),
         **_model_tags(variant),
@@ -89,9 +112,8 @@ def _seed_item(
         "mtlspec.stage_id": plan.stage(run.train).id,
         "mtlspec.evaluate_id": plan.stage(run.evaluate).id,
         **{f"mtlspec.data.{role}": digest for role, digest in train["inputs"].items()},
+        **_data_tags(datasets),
     }
-    if dataset is not None:
-        tags["mtlspec.data.digest"] = dataset[1]
     measured = [
         stage.name
         for stage in plan.stages
@@ -110,7 +132,7 @@ def _seed_item(
         content=digest_value(content),
         tags=tags,
         params=params,
-        dataset=dataset,
+        datasets=datasets,
         points=lambda: _seed_points(places, run, train, evaluate),
         files=(*files, *((places.artifact(name), _measurement_folder(name, run)) for name in measured)),
         texts=texts,
@@ -181,10 +203,15 @@ def _timings(path: Path) -> dict[str, float]:
 
 
 def _main_scores(evaluation: Path) -> tuple[str, ...]:
-    """The main test score of each task; empty if the artifact is not here (only in DVC's cache)."""
+    """The main score of each task on test and further splits, or on dev where there is no other.
+
+    Empty if the artifact is not here (only in DVC's cache).
+    """
     try:
         scores = json.loads((evaluation / "scores.json").read_bytes())
-        return tuple(f"test/{task}/{about['main']}" for task, about in scores.items())
+        splits = {task: scored_splits(about) for task, about in scores.items()}
+        shown = {task: [split for split in found if split != "dev"] or found for task, found in splits.items()}
+        return tuple(f"{split}/{task}/{about['main']}" for task, about in scores.items() for split in shown[task])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 
@@ -213,7 +240,7 @@ def _model_item(
         content=digest_value([FORMAT, points, tags]),
         tags=tags,
         params=dict(sorted(shared)),
-        dataset=children[0].dataset,
+        datasets=children[0].datasets,
         points=lambda: points,
         headline=main,
     )
@@ -231,7 +258,7 @@ def _report_item(plan: Plan, places: RunPlaces, report: str, done: Mapping[str, 
         content=digest_value(content),
         tags=tags,
         params={},
-        dataset=_dataset(plan, done),
+        datasets=_corpora(plan, done, plan.stage(report).inputs),
         points=list,
         files=((places.artifact(report), "report"), *((places.artifact(name), name) for name in analyses)),
         texts={"plan.json": plan.text()},

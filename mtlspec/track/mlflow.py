@@ -185,7 +185,7 @@ class _Mirror:
             tags["mlflow.source.git.commit"] = self.commit
         run = self.client.create_run(self.experiment, start_time=start, tags=tags, run_name=item.name)
         run_id = str(run.info.run_id)
-        self._log_dataset(run_id, item)
+        self._log_datasets(run_id, item)
         self._log_files(run_id, item)
         self._log_values(run_id, item, start)
         # Finished is said last: a run that was cut short is not, and is sent anew the next time.
@@ -204,14 +204,16 @@ class _Mirror:
         for some_metrics, some_params, some_tags in zip_longest(metrics, params, tags, fillvalue=()):
             self.client.log_batch(run_id, metrics=some_metrics, params=some_params, tags=some_tags)
 
-    def _log_dataset(self, run_id: str, item: Item) -> None:
+    def _log_datasets(self, run_id: str, item: Item) -> None:
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
-        if item.dataset is None:
-            return
-        name, digest = item.dataset
-        dataset = Dataset(name, digest, source_type="mtlspec", source=f"registry/data/{name}.yaml")
-        self.client.log_inputs(run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "train, dev, test")])])
+        inputs = []
+        for corpus in item.datasets:
+            card = f"registry/data/{corpus.name}.yaml"
+            dataset = Dataset(corpus.name, corpus.digest, source_type="mtlspec", source=card)
+            inputs.append(DatasetInput(dataset, [InputTag("mlflow.data.context", corpus.splits)]))
+        if inputs:
+            self.client.log_inputs(run_id, inputs)
 
     def _log_files(self, run_id: str, item: Item) -> None:
         for path, folder in item.files:

@@ -209,8 +209,8 @@ def test_a_summary_row_is_marked_for_the_page_and_stays_above_sorted_rows() -> N
 def _content(spec: dict[str, Any], *models: Variant) -> Content:
     nothing = Table("", "", "", (), ())
     return Content(
-        spec=spec, corpora=(Corpus("toy", {}, ()),), encoder={"name": "tiny", "source": {}}, environment={},
+        spec=spec, corpora=(Corpus("toy", {}, (), {}),), encoder={"name": "tiny", "source": {}}, environment={},
         models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
-        digest="", reproduce={"run": "", "dvc": ""},
+        labelled=nothing, digest="", reproduce={"run": "", "dvc": ""},
     )  # fmt: skip
