@@ -9,6 +9,7 @@ import pytest
 from mtlspec.errors import IntegrityError
 from mtlspec.execute import warmth
 from mtlspec.io.digest import digest_file
+from mtlspec.plan import code
 
 
 @pytest.fixture
@@ -19,6 +20,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(warmth, "PACKAGE", folder)
+    monkeypatch.setattr(code, "PACKAGE", folder)
     monkeypatch.setattr(warmth, "_misread", [])
     monkeypatch.setattr(warmth, "_share_with_forks", lambda: None)  # a test process collects its garbage
     return folder
