@@ -81,7 +81,8 @@ def _show(summary: dict[str, Any]) -> None:
     console.say("  tasks      " + ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()))
     console.say("  models     " + ", ".join(f"{group} ({number})" for group, number in summary["models"].items()))
     console.say("  analyses   " + (", ".join(summary["analyses"]) or "none"))
-    console.say(f"  trainings  {summary['trainings']}, over {len(summary['seeds'])} seeds")
+    seeds = len(summary["seeds"])
+    console.say(f"  trainings  {summary['trainings']}, over {seeds} {'seed' if seeds == 1 else 'seeds'}")
 
 
 def _error(problem: MtlspecError) -> dict[str, Any]:

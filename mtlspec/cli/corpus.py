@@ -43,6 +43,10 @@ def say_labels(statistics: Mapping[str, Any], layer: str) -> None:
     """Every label of one layer with its share of train."""
     counts = statistics["labels"].get(layer, {})
     splits = tuple(statistics["sentences"])
+    if not counts:  # numbers, or nothing at all
+        carried = sum(statistics["labelled examples"][layer].values())
+        console.say(f"{layer} has no labels to count; {carried:,} examples carry it")
+        return
     whole = max(sum(by.get("train", 0) for by in counts.values()), 1)
     longest = max((by.get("train", 0) for by in counts.values()), default=0)
     rows = []
@@ -95,7 +99,8 @@ def _say_layers(card: DataCard, statistics: Mapping[str, Any]) -> None:
         new = statistics["labels only in dev or test"].get(layer, [])
         top = ", ".join(f"{label} {100 * n / whole:.0f} %" for label, n in list(train.items())[:_TOP])
         more = f", {len(train) - _TOP} more" if len(train) > _TOP else ""
-        rows.append((layer, kind, f"{len(counts)}", ", ".join(new) or "none", top + more))
+        known = (f"{len(counts)}", ", ".join(new) or "none", top + more) if counts else ("–", "–", "–")
+        rows.append((layer, kind, *known))
     columns = ("layer", "kind", "labels", "not in train", "most frequent in train")
     console.say_table(columns, rows, f"Layers (all labels of one: `mtlspec data stats {card.name} --layer NAME`)")
 

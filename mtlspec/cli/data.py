@@ -112,6 +112,8 @@ def stats(
             for _ in statistics.watch(split, read_split(loaded, root, split, dropped[split])):
                 pass
     result = statistics.result(tokenizer, dropped)
+    if tokenizer is not None and "sub-tokens per word" not in result:
+        console.note("sub-tokens of raw texts are counted when they are prepared: the report of a run has them")
     if json_:
         console.say_json(result)
     elif layer is not None:
@@ -204,6 +206,7 @@ def _summary(card: DataCard) -> dict[str, Any]:
         "title": card.title,
         "licence": card.licence,
         "source": card.source,
+        "splits": ", ".join(card.splits),
         "layers": {name: str(kind) for name, kind in card.layer_kinds.items()},
         "files": len(card.sha256) or len(card.paths),
         "locked": "yes" if pinned and pinned >= len(named) else f"{pinned} of {len(card.paths)}",

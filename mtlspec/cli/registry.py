@@ -49,7 +49,7 @@ def list_(json_: Json = False) -> None:
     console.say_table(
         ("spec", "state", "models", "stages", "digest", "mean test score"),
         [
-            (row["spec"], _state(row), str(row["models"]), str(row["stages"]), row["digest"][:12], _scores(row["test"]))
+            (row["spec"], _state(row), str(row["models"]), str(row["stages"]), row["digest"][:12], _scores(row))
             for row in rows
         ],
     )
@@ -127,10 +127,10 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
 
     for change in found.changes:
         console.say(str(change))
-    test = [row for row in found.scores if row.score.startswith("test/")]
-    if test:
+    shown = [row for row in found.scores if not row.score.startswith("dev/")]
+    if shown:  # scores of test bear their own names, those of further splits the split's, too
         rows = [
-            (row.model, row.score.removeprefix("test/"), *map(_number, (row.a, row.b, row.difference))) for row in test
+            (row.model, row.score.removeprefix("test/"), *map(_number, (row.a, row.b, row.difference))) for row in shown
         ]
         console.say_table(("model", "score", a, b, "difference"), rows)
     for names, what in (
@@ -179,7 +179,7 @@ def _show_staleness(stale: Staleness | None, record: dict[str, Any]) -> None:
     elif not stale.stale:
         console.say("up to date: spec, data cards, code and packages are those of the record")
     else:
-        console.say(f"stale: {len(stale.stages)} stages would run again")
+        console.say(f"stale: {len(stale.stages)} {'stage' if len(stale.stages) == 1 else 'stages'} would run again")
         for reason in stale.reasons[:20]:
             console.say(f"  {reason}")
         if len(stale.reasons) > 20:
@@ -194,8 +194,13 @@ def _state(row: dict[str, Any]) -> str:
     return {None: "no spec", True: "stale", False: "current"}[row["stale"]]
 
 
-def _scores(groups: dict[str, float]) -> str:
-    return ", ".join(f"{group} {value:.2f}" for group, value in groups.items())
+def _scores(row: dict[str, Any]) -> str:
+    told = []
+    for group, value in row["test"].items():
+        scored, models = row["scored"][group]
+        part = f" ({scored} of {models} models)" if 0 < scored < models else ""
+        told.append(f"{group} –" if value is None else f"{group} {value:.2f}{part}")
+    return ", ".join(told)
 
 
 def _number(value: float | None) -> str:

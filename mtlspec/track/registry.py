@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,17 +38,21 @@ def find_record(project: Project, reference: str) -> dict[str, Any]:
 
 
 def overview(record: Mapping[str, Any]) -> dict[str, Any]:
-    """One line of the list: sizes, and the mean test score of each model group."""
+    """One line of the list: sizes, and the mean test score of each model group.
+
+    That is of the models all of whose tasks have test labels: None where there are none, and `scored` says how many.
+    """
     groups: dict[str, list[float]] = {}
     for model in record["models"]:
         score = model["scores"].get("test/mean")
-        if score is not None:
-            groups.setdefault(model["group"], []).append(score["mean"])
+        groups.setdefault(model["group"], []).extend([] if score is None else [score["mean"]])
+    sizes = Counter(model["group"] for model in record["models"])
     return {
         "spec": record["spec"]["name"],
         "digest": record["spec"]["digest"],
         "models": sum(len(model["runs"]) for model in record["models"]),
         "stages": len(record["stages"]),
         "missing": len(record["missing"]),
-        "test": {group: sum(values) / len(values) for group, values in groups.items()},
+        "test": {group: sum(values) / len(values) if values else None for group, values in groups.items()},
+        "scored": {group: [len(values), sizes[group]] for group, values in groups.items()},
     }

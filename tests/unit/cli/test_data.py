@@ -152,3 +152,23 @@ def test_unknown_cards_and_broken_files_are_one_line(project: Path, capfd: pytes
     assert run(["data", "stats", "toy"]) == 3
     error = capfd.readouterr().err
     assert "train.txt:2: error E240" in error and error.count("\n") == 1
+
+
+def test_numbers_and_further_splits_are_shown_as_what_they_are(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reader = "{type: table, text: [a], value: {score: score}}"
+    paths = "{train: train.tsv, dev: dev.tsv, test: test.tsv, far: far.tsv}"
+    card = CARD[: CARD.index("files:")].replace("toy", "values")
+    card += f"files:\n  - reader: {reader}\n    paths: {paths}\n    layers: {{score: score}}\n"
+    (project / "registry/data/values.yaml").write_text(card)
+    for split in ("train", "dev", "test", "far"):
+        (project / "corpus" / f"{split}.tsv").write_text(f"a\tscore\nthe cat\t{'' if split == 'test' else '2.5'}\n")
+    assert run(["data", "show", "values"]) == 0
+    assert "splits    train, dev, test, far" in capfd.readouterr().out
+    assert run(["data", "stats", "values", "--layer", "score"]) == 0
+    assert "score has no labels to count; 3 examples carry it" in capfd.readouterr().out
+    assert run(["data", "stats", "values"]) == 0
+    lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
+    assert "score 1 1 0 1" in lines
+    assert "score value – – –" in lines

@@ -235,3 +235,19 @@ def test_scores_are_those_that_the_spec_calls_main(own: FinishedRun, capsys: pyt
     assert "pos accuracy" in text
     assert "ner recall" in text
     assert "test has no labels of pos: predictions are written, nothing is scored" in text
+
+
+def test_the_list_and_the_diff_tell_of_unscored_models_and_further_splits(
+    own: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = read(own.places.record)
+    for model in record["models"]:
+        if "ner" in model["tasks"]:
+            del model["scores"]["test/mean"]
+        model["scores"]["far/pos/accuracy"] = {"mean": 12.5, "std": None, "n": 1}
+    write_json(own.places.record, record)
+    assert mtlspec(["registry", "list"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(1 of 2 models), pair –, mtl –" in text
+    assert mtlspec(["registry", "diff", "study", "study"]) == 0
+    assert "far/pos/accuracy" in capsys.readouterr().out
