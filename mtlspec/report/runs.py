@@ -15,6 +15,7 @@ from mtlspec.results.tables import Cell, Table, score_text
 from mtlspec.results.variants import Variant
 
 Inputs = Mapping[str, Path]
+_KEPT = "The kept epoch is the one with the best mean dev score over the model's tasks."
 
 
 def _outcome(
@@ -27,6 +28,13 @@ def _outcome(
     scored = all(found.is_scored(task) for task in variant.tasks)
     test = mean_and_std([found.score(task) for task in variant.tasks])[0] if scored else None
     return len(epochs), best.number, best.mean, test
+
+
+def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
+    """What a dash under `test mean` means, where there is one."""
+    pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in variant.tasks]
+    tasks = dict.fromkeys(task for task, found in pairs if not found.is_scored(task))
+    return f" –: test has no labels of {', '.join(tasks)}, so there is no mean over all tasks." if tasks else ""
 
 
 def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
@@ -43,7 +51,7 @@ def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
             cells.append(Cell(text, mean, std, source=source))
         groups.setdefault(variant.group, []).append(tuple(cells))
     columns = ("configuration", "seeds", "epochs", "best epoch", "dev mean", "test mean")
-    caption = "Means over seeds. The kept epoch is the one with the best mean dev score over the model's tasks."
+    caption = f"Means over seeds. {_KEPT}{_unscored(models, evaluations)}"
     sections = tuple((group, tuple(rows)) for group, rows in groups.items())
     return Table("configurations", "Configurations", caption, columns, sections)
 
@@ -67,7 +75,7 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
             )
         sections.append((variant.label, tuple(rows)))
     columns = ("model", "seed", "epochs", "best epoch", "dev mean", "test mean")
-    caption = "Every trained model. The kept epoch is the one with the best mean dev score over the model's tasks."
+    caption = f"Every trained model. {_KEPT}{_unscored(models, evaluations)}"
     return Table("training", "Trained models", caption, columns, tuple(sections))
 
 

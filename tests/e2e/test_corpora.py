@@ -122,3 +122,11 @@ def test_the_report_shows_every_corpus(mixed: Study) -> None:
     for corpus in ("mini", "half", "pairs", "likeness"):
         assert f"<h3>{corpus}</h3>" in page
     assert "Significance tests" in page
+    tables = mixed.run / "artifacts/report/tables"
+    rows = (tables / "labelled_examples.csv").read_text().splitlines()
+    assert "half,half,tag,30,10,10,–" in rows
+    assert "pairs on far (accuracy)" in (tables / "further-splits/further_splits.csv").read_text()
+
+
+def test_the_record_holds(mixed: Study) -> None:
+    assert "small: sealed, everything holds" in mixed.mtlspec("verify", "small").stdout

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.io.write import write_json
+from mtlspec.plan.rows import restored_rows
 from mtlspec.report.corpora import Corpus
 from mtlspec.report.labelled import labelled_table
+from mtlspec.report.runs import overview_table, training_table
+from mtlspec.results.evaluations import read_evaluations
+from mtlspec.results.variants import variants
 from mtlspec.stages.report import run as run_report
 from tests.finished_run import FinishedRun
 
@@ -66,3 +70,18 @@ def test_scores_of_further_splits_have_a_chapter(finished: FinishedRun, tmp_path
         text = (tmp_path / "out" / page).read_text()
         assert "Further evaluation splits" in text
         assert "Labelled examples" in text
+
+
+def test_a_mean_that_is_not_there_is_explained(finished: FinishedRun) -> None:
+    params = finished.plan.stage("report").params
+    models = variants(restored_rows(params["models"]))
+    inputs = {stage.name: finished.places.artifact(stage.name) for stage in finished.plan.stages}
+    found = read_evaluations(models, inputs)
+    assert "–" not in overview_table(models, found, inputs).caption
+    for evaluation in found.values():
+        for task, about in evaluation.scores.items():
+            if task == "ner":
+                del about["test"]
+    for table in (overview_table(models, found, inputs), training_table(models, found, inputs)):
+        assert table.caption.endswith("–: test has no labels of ner, so there is no mean over all tasks.")
+        assert {row[-1].text for row in table.rows if "ner" in row[0].text} == {"–"}
