@@ -91,9 +91,13 @@ def _check_readers(group: FileGroup, node: Node) -> Iterator[SpecError]:
                 yield SpecError(
                     "E802", f"`{key}` names the split '{split}', which has no file", found.key or found.place, hint
                 )
-    if "train" in group.unlabelled:
-        place = node.near(("unlabelled", group.unlabelled.index("train"))).place
-        yield SpecError("E804", "the split 'train' cannot be without labels", place, "nothing could be learnt from it")
+    for split, why in (
+        ("train", "nothing could be learnt from it"),
+        ("dev", "models are chosen by their scores on it"),
+    ):
+        if split in group.unlabelled:
+            place = node.near(("unlabelled", group.unlabelled.index(split))).place
+            yield SpecError("E804", f"the split '{split}' cannot be without labels", place, why)
 
 
 def _is_below(path: str) -> bool:

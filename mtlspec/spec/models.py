@@ -70,7 +70,8 @@ class TrainOptions(Frozen):
     epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
     examples: PositiveInt | None = Field(
         default=None,
-        description="Train on so many sentences of each task, a random sample by the model's seed. Default: on all.",
+        description="Train on so many sentences of each task (with joint batches: of each corpus), a random sample by "
+        "the model's seed. Default: on all.",
     )
     batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
     batching: Literal["sampled", "joint"] = Field(

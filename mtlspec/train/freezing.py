@@ -45,7 +45,7 @@ class Frozen:
         if wanted.embeddings:
             inside = {id(module) for place in places.layers for module in place.module.modules()}
             tables = (m for m in model.encoder.modules() if isinstance(m, nn.Embedding) and id(m) not in inside)
-            self._modules += [places.embeddings.module, *tables]
+            self._modules += [*places.embedding_modules, *tables]
         own = {id(parameter) for parameter in model.sharing.module.parameters()}
         for parameter in (p for module in self._modules for p in module.parameters()):
             if id(parameter) not in own:

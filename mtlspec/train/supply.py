@@ -33,13 +33,13 @@ class Supply:
         for task, rows in zip(tasks, self.labelled, strict=True):
             if not len(rows):
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
+        self._joint = list(self._joint_feeds(tasks, options, seed)) if options.batching == "joint" else []
         self.feeds = [
             Feed(task.name, rows, split.lengths[rows], options.batch, seed)
             for task, split, rows in zip(tasks, self.splits, self._samples(options.examples, seed), strict=True)
         ]
         self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(feed.batches_per_pass for feed in self.feeds))
         self.sampler = options.sampler.build(self.sizes, options.batch.sentences, options.epochs, seed)
-        self._joint = list(self._joint_feeds(tasks, options, seed)) if options.batching == "joint" else []
         self.batches_per_epoch = max(
             (joint.feed.batches_per_pass for joint in self._joint), default=self.sampler.batches_per_epoch()
         )
@@ -75,8 +75,13 @@ class Supply:
         return [*self.feeds, *(joint.feed for joint in self._joint)]
 
     def _samples(self, limit: int | None, seed: int) -> Iterator[Tensor]:
+        """Of every task the examples that it trains on; of joint batches, those in them that it has labels for."""
+        joint = {joint.split: joint.feed.rows for joint in self._joint}
         for rows, split in zip(self.labelled, self.splits, strict=True):
-            yield sample(rows, len(split), limit, seed)
+            if self._joint:
+                yield rows[torch.isin(rows, joint[split])]
+            else:
+                yield sample(rows, len(split), limit, seed)
 
     def _joint_feeds(self, tasks: Sequence[Task], options: TrainOptions, seed: int) -> Iterator[JointFeed]:
         """One for every corpus."""

@@ -86,6 +86,7 @@ def test_a_changed_evaluation_reruns_the_choice_and_what_it_changes(study: Study
     assert set(outcomes.values()) == {"restored"}
 
 
+@pytest.mark.slow  # every stage of plain DVC starts a Python of its own
 def test_plain_dvc_reruns_the_same(study: Study) -> None:
     (study.root / "specs" / "small.yaml").write_text(HELPED)
     study.mtlspec("plan", "small", "--write")

@@ -19,6 +19,7 @@ from mtlspec.spec.words import shorten, show
 Column: TypeAlias = str | int
 Classes: TypeAlias = Sequence_[str] | dict[str, str]
 Get: TypeAlias = Callable[[Column], Any]
+_EXACT = 2.0**53  # below it every whole float is one whole number
 _NUMBER = re.compile(r"\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*")
 
 
@@ -112,9 +113,9 @@ class ExampleOptions(ReaderOptions):
         return known[said] if isinstance(known, dict) else said
 
     def _number(self, cell: Any, place: Column, block: Block) -> float | None:
-        if cell is None or cell in self.missing:
+        text = _scalar(cell, place, block)
+        if text is None or text in self.missing:
             return None
-        text = _scalar(cell, place, block) or ""
         number = float(text[:400]) if not isinstance(cell, bool) and _NUMBER.fullmatch(text[:400]) else math.nan
         if not math.isfinite(number):
             message = f"'{shorten(text)}' is not a number, but '{place}' holds numbers"
@@ -150,11 +151,13 @@ def _words(cell: Any, place: Column, block: Block) -> tuple[str, ...]:
 
 
 def _scalar(cell: Any, place: Column, block: Block) -> str | None:
-    """A label as a text: `true` and `1` as JSON writes them."""
+    """A label as a text: `true` and `1` as JSON writes them; `1.0` is `1`, because tables with gaps hold only that."""
     if isinstance(cell, list | dict):
         raise DataError("E714", f"'{place}' must be one label or number, not {show(cell)}", block.place())
     if cell is None or isinstance(cell, str):
         return None if cell is None else _clean(cell, place, block)
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:
+        return repr(int(cell))
     return str(cell).lower() if isinstance(cell, bool) else repr(cell)
 
 

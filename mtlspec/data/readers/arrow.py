@@ -34,7 +34,7 @@ class Options(ExampleOptions):
                 self._check_columns(schema, path)
             for row in rows:
                 number += 1
-                yield Block(str(path), number, number, (json.dumps(row, default=str),))
+                yield Block(str(path), number, number, (json.dumps(row, default=_as_text),))
 
     def parse(self, block: Block) -> Sentence:
         found = record(block)
@@ -102,3 +102,10 @@ def _plain(cell: Any, feature: Any) -> Any:
         below = feature if isinstance(feature, Mapping) else getattr(feature, "feature", {})
         return {name: _plain(item, below.get(name)) for name, item in cell.items()}
     return cell
+
+
+def _as_text(value: Any) -> str:
+    """What JSON has no form for, as text: bytes are UTF-8, dates and the like are written as usual."""
+    if isinstance(value, bytes):
+        return value.decode(errors="surrogateescape")  # half characters are refused where a text is read
+    return str(value)

@@ -79,6 +79,7 @@ class Places:
         self.layers = tuple(self._at("layer", i, "") for i in range(len(self._paths)))
         made = [path for path in family.embeddings if _find(model, path) is not None]
         self.embeddings = Place("embeddings", made[-1], model.get_submodule(made[-1]))
+        self.embedding_modules = tuple(map(model.get_submodule, made))  # all that come before the first layer
 
     def norms(self, layer: int) -> tuple[Place, Place]:
         """The norms of attention and of the feed-forward block; where one is missing, what stands in its place."""

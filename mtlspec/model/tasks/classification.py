@@ -66,6 +66,8 @@ class Classification(PooledTask):
         self.metric = self._metric(options)
         self.module = PooledHead(width, len(self.labels), options)
         self._weights = torch.tensor([_weight(label, labels, options.class_weights) for label in self.labels])
+        if not self._weights.any():
+            raise StageError("E476", f"task '{name}': `class_weights` are 0 for all labels, so nothing would be learnt")
         self._check_named(options.class_weights if isinstance(options.class_weights, dict) else (), "class_weights")
 
     def encode(self, split: PreparedSplit) -> Tensor:

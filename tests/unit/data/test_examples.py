@@ -102,6 +102,13 @@ def test_json_fields_have_dotted_names_and_any_label(tmp_path: Path) -> None:
     assert [s.id for s in found] == ["7", "2", "3"] and [s.place[1] for s in found] == [1, 3, 5]
 
 
+def test_what_is_missing_may_be_a_number_and_whole_numbers_are_one_class(tmp_path: Path) -> None:
+    rows = [{"t": "a", "l": 1, "v": -1}, {"t": "b", "l": 1.0, "v": 2.5}, {"t": "c", "l": "1", "v": -1.0}]
+    options: dict[str, Any] = {"text": ["t"], "label": {"l": "l"}, "value": {"v": "v"}, "missing": ["", "-1"]}
+    found = read(tmp_path, "\n".join(map(json.dumps, rows)), "jsonl", **options)
+    assert [dict(s.layers) for s in found] == [{"l": "1"}, {"l": "1", "v": 2.5}, {"l": "1"}]
+
+
 def test_packed_files_are_read_too(tmp_path: Path) -> None:
     file = tmp_path / "x.tsv.gz"
     file.write_bytes(gzip.compress(b"s\tl\na\tx\n"))

@@ -39,6 +39,11 @@ def classification(labels: dict[str, int] | None = None, width: int = 8, **value
     return task
 
 
+def test_weights_of_zero_for_all_labels_are_refused() -> None:
+    with pytest.raises(StageError, match="E476"):
+        classification(class_weights={"names": 0.0, "things": 0.0})
+
+
 def states_of(data: Prepared, rows: list[int], causal: bool = False, width: int = 8) -> tuple[Batch, States]:
     batch = collate(data.train, torch.tensor(rows), data.specials)
     torch.manual_seed(5)

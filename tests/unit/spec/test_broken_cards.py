@@ -77,6 +77,10 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("dep: dep}\n", "dep: dep}\n    unlabelled: [train]\n"),
         ["10:18: error E804: the split 'train' cannot be without labels; nothing could be learnt from it"],
     ),
+    "dev files without labels": (
+        ("dep: dep}\n", "dep: dep}\n    unlabelled: [dev]\n"),
+        ["10:18: error E804: the split 'dev' cannot be without labels; models are chosen by their scores on it"],
+    ),
     "reader of a split without files": (
         ("dep: dep}\n", "dep: dep}\n    readers: {tset: conllu}\n"),
         ["10:15: error E802: `readers` names the split 'tset', which has no file; did you mean 'test'?"],

@@ -49,6 +49,21 @@ def test_frozen_parameters_are_the_same_bits_and_the_others_learn(
     assert all((id(p) in held) == p.requires_grad for p in state.model.module.parameters())
 
 
+def test_embeddings_with_a_projection_are_frozen_as_a_whole() -> None:
+    """ELECTRA's small models project their embeddings: norm and dropout before that are embeddings, too."""
+    from transformers import ElectraConfig, ElectraModel
+
+    from mtlspec.model.encoder.places import Places
+
+    sizes = {"vocab_size": 20, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    config = ElectraConfig(embedding_size=8, hidden_size=16, **sizes)
+    model = ElectraModel(config)
+    found = {
+        name for module in Places(model, config).embedding_modules for name, m in model.named_modules() if m is module
+    }
+    assert found == {"embeddings", "embeddings_project"}
+
+
 def test_frozen_layers_have_no_dropout(toy_encoder: Path, toy_prepared: Path) -> None:
     state = _state(toy_encoder, Prepared.load(toy_prepared), freeze={"layers": 1})
     modes = {name: module.training for name, module in state.model.module.named_modules()}

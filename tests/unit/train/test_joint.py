@@ -96,6 +96,24 @@ def test_a_batch_holds_sentences_with_any_label_and_tasks_read_their_own(
     assert read == [set(rows.tolist()) for rows in own]
 
 
+def test_the_examples_of_a_joint_sample_are_those_that_are_trained(
+    encoder: Path, toy_prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = Prepared.load(toy_prepared)
+    model = model_of(encoder, data)
+    for task, rows in zip(model.tasks, (torch.arange(0, 30), torch.arange(20, 50)), strict=True):
+        monkeypatch.setattr(task, "rows", lambda _, rows=rows: rows)
+    chosen = options(batching="joint", examples=20)
+    state = TrainState.fresh(model, Corpora.single(data), chosen, RunOptions(), seed=1)
+    read: list[set[int]] = [set(), set()]
+    for _ in range(state.updates_per_epoch):
+        for task, _, rows in state.draw():
+            read[task] |= set(rows.tolist())
+    assert [found["trained"] for found in state.examples().values()] == [len(rows) for rows in read]
+    told = [{int(row) for batch, _ in state.training_batches(task) for row in batch.rows} for task in (0, 1)]
+    assert told == read
+
+
 def test_losses_count_by_their_examples(encoder: Path, toy_prepared: Path) -> None:
     """Three labels of one task and one of the other: a quarter of the gradient is the other's."""
     data = Prepared.load(toy_prepared)
