@@ -12,6 +12,9 @@ from mtlspec.spec.check_splits import check_splits
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
+_TAKEN = frozenset({"id", "place", "words", "pieces", "word_pieces", "texts", "types", "segments"})
+"""Columns that prepared data have beside the layers."""
+
 _HOLD_OUT = {split: f"name one, or hold it out of train: `hold_out: {{{split}: 0.1}}`" for split in ("dev", "test")}
 
 
@@ -35,6 +38,8 @@ def check_card(card: DataCard | EncoderCard, node: Node) -> Iterator[SpecError]:
         yield from _check_group(group, card, node.near(("files", index)))
         for layer in group.layers:
             key = node.near(("files", index, "layers", layer)).key
+            if layer in _TAKEN:
+                yield SpecError("E807", f"a layer cannot be called '{layer}'", key, "give it another name")
             if layer in first_line:
                 hint = f"it stands first in line {first_line[layer]}"
                 yield SpecError("E142", f"the layer '{layer}' stands in two groups of files", key, hint)
@@ -69,6 +74,10 @@ def _check_group(group: FileGroup, card: DataCard, node: Node) -> Iterator[SpecE
         yield SpecError("E145", "these files give no layer", node.near(("layers",)).place)
     labelled = {split: reader for split, reader in group.readers.items() if split not in group.unlabelled}
     for layer, column in group.layers.items():
+        sorts = {kind for reader in (group.reader, *labelled.values()) if (kind := reader.layer_kind(column))}
+        if len(sorts) > 1:
+            message = f"the layer '{layer}' is of the kinds {' and '.join(sorted(sorts))} in different splits"
+            yield SpecError("E808", message, node.near(("layers", layer)).place, "see `readers` of the files")
         for reader in (group.reader, *labelled.values()):
             if reader.layer_kind(column) is None:
                 place = node.near(("layers", layer)).place

@@ -84,7 +84,7 @@ class PooledTask(Task):
         lines = ["\t".join(names)]
         for *given, gold, predicted in rows:
             values = ("_" if gold is None else self.shown(gold), self.shown(predicted))
-            lines.append("\t".join([*(_cell(str(one)) for one in given), *values]))
+            lines.append("\t".join(_cell(str(one)) for one in (*given, *values)))
         return "".join(f"{line}\n" for line in lines)
 
 

@@ -81,6 +81,20 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("dep: dep}\n", "dep: dep}\n    unlabelled: [dev]\n"),
         ["10:18: error E804: the split 'dev' cannot be without labels; models are chosen by their scores on it"],
     ),
+    "a layer called like a column of prepared data": (
+        ("dep: dep}\n", "words: dep}\n"),
+        ["9:52: error E807: a layer cannot be called 'words'; give it another name"],
+    ),
+    "a layer of two kinds": (
+        (
+            "dep: dep}\n",
+            "dep: dep}\n    readers: {test: {type: columns, column: {upos: 1, xpos: 2, dep: 3, lemma: 4}}}\n",
+        ),
+        [
+            "9:57: error E808: the layer 'dep' is of the kinds dep and tags in different splits; "
+            "see `readers` of the files"
+        ],
+    ),
     "reader of a split without files": (
         ("dep: dep}\n", "dep: dep}\n    readers: {tset: conllu}\n"),
         ["10:15: error E802: `readers` names the split 'tset', which has no file; did you mean 'test'?"],
