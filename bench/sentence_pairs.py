@@ -16,9 +16,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from bench._our_loop import our_loop
 from mtlspec.data.sentence import Sentence
 
 BATCH, ROUNDS, EXAMPLES = 32, 3, 640
+TASK = {"type": "classification", "layer": "label"}
+TRAIN = {"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 99_999}}
 SHAPES = {"width 128, 4 layers": (128, 4, 8), "width 384, 6 layers (MiniLM's)": (384, 6, 12)}
 
 
@@ -95,43 +98,6 @@ def trainer_loop(directory: Path, root: Path, pairs: list[Sentence]) -> Callable
     return run
 
 
-def our_loop(directory: Path, root: Path, pairs: list[Sentence]) -> Callable[[], int]:
-    from contextlib import nullcontext
-
-    import torch
-
-    from mtlspec.data.corpora import Corpora
-    from mtlspec.data.prepare import write_prepared
-    from mtlspec.data.prepared import Prepared
-    from mtlspec.data.tokenizer import WordTokenizer
-    from mtlspec.kinds import options_class
-    from mtlspec.model.encoder.encoder import Encoder
-    from mtlspec.model.multitask import build_model
-    from mtlspec.spec.families import SHARING, TASKS
-    from mtlspec.spec.models import RunOptions, TrainOptions
-    from mtlspec.train.loop import Meter, take_update
-    from mtlspec.train.state import TrainState
-
-    write_prepared({"train": pairs, "dev": pairs[:10], "test": pairs[:10]}, WordTokenizer.load(directory), root)
-    corpora = Corpora.single(Prepared.load(root))
-    sharing = options_class(SHARING, "hard").model_validate({"type": "hard"})
-    task = options_class(TASKS, "classification").model_validate({"type": "classification", "layer": "label"})
-    tasks = {"pairs": task}
-    model = build_model(Encoder.load(directory), sharing, tasks, corpora.labels(tasks))
-    options = TrainOptions.model_validate({"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 99_999}})
-    state = TrainState.fresh(model, corpora, options, RunOptions(), seed=1)
-    model.module.train()
-
-    def run() -> int:
-        torch.use_deterministic_algorithms(True)
-        meter = Meter()
-        for _ in range(state.updates_per_epoch):
-            take_update(state, options, nullcontext(), meter)
-        return meter.sentences
-
-    return run
-
-
 def read_pairs(name: str) -> list[Sentence]:
     """The first training pairs of a corpus in the registry."""
     from itertools import islice
@@ -156,7 +122,7 @@ def compare(title: str, shape: tuple[int, int, int], corpora: dict[str, list[Sen
         for corpus, pairs in corpora.items():
             (root / corpus).mkdir()
             loops["Trainer"].append(trainer_loop(root / "encoder", root / "trainer", pairs))
-            loops["mtlspec"].append(our_loop(root / "encoder", root / corpus, pairs))
+            loops["mtlspec"].append(our_loop(root / "encoder", root / corpus, pairs, TASK, TRAIN, dropout=0.0))
         for number in range(ROUNDS + 1):
             for loop, passes in loops.items():
                 started = time.process_time()

@@ -15,9 +15,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench._our_loop import our_loop
 from mtlspec.data.sentence import Sentence
 
 SENTENCES, BATCH, ROUNDS = 1024, 32, 5
+TASK = {"type": "tagging", "layer": "xpos"}
+TRAIN = {"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 3200}}
 
 
 def make_encoder(directory: Path, sentences: list[Sentence]) -> None:
@@ -92,44 +95,6 @@ def plain_loop(directory: Path, sentences: list[Sentence]) -> Callable[[], int]:
     return run
 
 
-def our_loop(directory: Path, root: Path, sentences: list[Sentence]) -> Callable[[], int]:
-    from contextlib import nullcontext
-
-    import torch
-
-    from mtlspec.data.corpora import Corpora
-    from mtlspec.data.prepare import write_prepared
-    from mtlspec.data.prepared import Prepared
-    from mtlspec.data.tokenizer import WordTokenizer
-    from mtlspec.kinds import options_class
-    from mtlspec.model.encoder.encoder import Encoder
-    from mtlspec.model.multitask import build_model
-    from mtlspec.spec.families import SHARING, TASKS
-    from mtlspec.spec.models import RunOptions, TrainOptions
-    from mtlspec.train.loop import Meter, take_update
-    from mtlspec.train.state import TrainState
-
-    splits = {"train": sentences, "dev": sentences[:10], "test": sentences[:10]}
-    write_prepared(splits, WordTokenizer.load(directory), root)
-    data = Prepared.load(root)
-    sharing = options_class(SHARING, "hard").model_validate({"type": "hard"})
-    task = options_class(TASKS, "tagging").model_validate({"type": "tagging", "layer": "xpos"})
-    tasks = {"pos": task}
-    model = build_model(Encoder.load(directory, 0.2), sharing, tasks, Corpora.single(data).labels(tasks))
-    options = TrainOptions.model_validate({"epochs": ROUNDS + 3, "batch": {"sentences": BATCH, "tokens": 3200}})
-    state = TrainState.fresh(model, Corpora.single(data), options, RunOptions(), seed=1)
-    model.module.train()
-
-    def run() -> int:
-        torch.use_deterministic_algorithms(True)
-        meter = Meter()
-        for _ in range(state.updates_per_epoch):
-            take_update(state, options, nullcontext(), meter)
-        return meter.sentences
-
-    return run
-
-
 def main() -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     from transformers.utils import logging
@@ -146,7 +111,10 @@ def main() -> None:
         encoder = Path(name) / "encoder"
         make_encoder(encoder, sentences)
         (Path(name) / "data").mkdir()
-        loops = {"plain": plain_loop(encoder, sentences), "mtlspec": our_loop(encoder, Path(name) / "data", sentences)}
+        loops = {
+            "plain": plain_loop(encoder, sentences),
+            "mtlspec": our_loop(encoder, Path(name) / "data", sentences, TASK, TRAIN, dropout=0.2),
+        }
         speeds: dict[str, list[float]] = {loop: [] for loop in loops}
         for number in range(ROUNDS + 1):
             for loop, run in loops.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mtlspec import kinds
-from mtlspec.data.layers._kind import Kind
+from mtlspec.data.layer import Kind
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.spec.families import LAYERS, LayerKind
 

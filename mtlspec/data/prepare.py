@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from mtlspec.data.layer import Kind, transposed
 from mtlspec.data.layer_kinds import layer_kind, shown_kinds
-from mtlspec.data.layers._kind import Kind, transposed
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.text_tokenizer import EncodedText, TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer

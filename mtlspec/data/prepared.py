@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from mtlspec.data.batching import EXTRA, Specials
+from mtlspec.data.layer import Kind
 from mtlspec.data.layer_kinds import layer_kind
-from mtlspec.data.layers._kind import Kind
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, Layout
 

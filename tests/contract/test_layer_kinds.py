@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from mtlspec import kinds
+from mtlspec.data.layer import Kind
 from mtlspec.data.layer_kinds import kind_of, layer_kind
-from mtlspec.data.layers._kind import Kind
 from mtlspec.data.sentence import ConTree, DepTree, Frame
 from mtlspec.spec.families import LAYERS
 

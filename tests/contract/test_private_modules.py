@@ -9,8 +9,7 @@ from pathlib import Path
 import mtlspec
 
 PACKAGE = Path(mtlspec.__file__).parent
-STILL_SHARED = {  # the base classes of kinds, which deserve a public home
-    "mtlspec.data.layers._kind",
+STILL_SHARED = {  # what readers read, which the corpus hands on and the writers write back
     "mtlspec.data.readers._bits",
     "mtlspec.data.readers._blocks",
 }

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from mtlspec.data.escapes import escape
-from mtlspec.data.layers._kind import Kind, transposed
+from mtlspec.data.layer import Kind, transposed
 from mtlspec.data.sentence import ConTree
 
 if TYPE_CHECKING:

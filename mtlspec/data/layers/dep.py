@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.data.layers._kind import Kind
+from mtlspec.data.layer import Kind
 from mtlspec.data.sentence import DepTree
 
 if TYPE_CHECKING:

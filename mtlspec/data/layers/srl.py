@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.data.layers._kind import Kind, transposed
+from mtlspec.data.layer import Kind, transposed
 from mtlspec.data.sentence import Frame
 
 if TYPE_CHECKING:

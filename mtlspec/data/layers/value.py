@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.data.layers._kind import Kind
+from mtlspec.data.layer import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
