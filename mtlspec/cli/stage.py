@@ -43,7 +43,9 @@ def command(
 
             write_results(project, places)
         else:
+            from mtlspec.execute.instructions import stay_with_common_instructions
             from mtlspec.execute.job import run_job
 
+            stay_with_common_instructions()
             return run_job([str(places.base), name, "", ""])
     return 0

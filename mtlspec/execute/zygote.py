@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import MtlspecError
+from mtlspec.execute.instructions import stay_with_common_instructions
 from mtlspec.execute.lifeline import die_with_parent
 from mtlspec.execute.warmth import require_planned_sources, warm
 from mtlspec.io.write import redirect_output
@@ -44,6 +45,7 @@ class Zygote:
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", "mtlspec.execute.zygote", str(theirs.fileno()), str(os.getpid())]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        stay_with_common_instructions(environment)
         process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], cwd=root, env=environment, start_new_session=True
         )
