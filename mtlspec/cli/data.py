@@ -46,13 +46,13 @@ def list_(json_: Json = False) -> None:
 def show(card: Card, json_: Json = False) -> None:
     """One card: its files, its layers, and whether the files are those it recorded."""
     from mtlspec.cli import console
-    from mtlspec.data.open import opened
+    from mtlspec.data.card_folder import card_folder
     from mtlspec.data.pins import locked
     from mtlspec.io.project import Project
 
     project = Project.find()
     loaded = _card(card, project)
-    with opened(loaded, project) as root:
+    with card_folder(loaded, project) as root:
         found = locked(loaded, root)
     states = {path: _state(loaded.sha256.get(path), digest) for path, digest in found.items()}
     if json_:
@@ -67,13 +67,13 @@ def show(card: Card, json_: Json = False) -> None:
 def lock(card: Card) -> None:
     """Record the digests of a card's files as they are now; only the card's sha256 block is written."""
     from mtlspec.cli import console
-    from mtlspec.data.open import opened
+    from mtlspec.data.card_folder import card_folder
     from mtlspec.data.pins import lock_card, locked
     from mtlspec.io.project import Project
 
     project = Project.find()
     loaded = _card(card, project)
-    with opened(loaded, project) as root:
+    with card_folder(loaded, project) as root:
         found = locked(loaded, root)
     changed = [path for path, digest in found.items() if loaded.sha256.get(path) != digest]
     file = project.data_cards / f"{card}.yaml"
@@ -92,8 +92,8 @@ def stats(
 ) -> None:
     """Sizes, lengths, labels and overlaps of the splits, and what was left out."""
     from mtlspec.cli import console, corpus
+    from mtlspec.data.card_folder import card_folder
     from mtlspec.data.corpus import read_split
-    from mtlspec.data.open import opened
     from mtlspec.data.statistics import Statistics
     from mtlspec.errors import DataError, did_you_mean
     from mtlspec.io.project import Project
@@ -106,7 +106,7 @@ def stats(
     tokenizer = corpus.tokenizer_of(encoder, project) if encoder is not None else None
     statistics = Statistics(loaded.layer_kinds)
     dropped: dict[str, list[DataError]] = {split: [] for split in loaded.splits}
-    with opened(loaded, project) as root:
+    with card_folder(loaded, project) as root:
         _check_files(loaded, root, project)
         for split in loaded.splits:
             for _ in statistics.watch(split, read_split(loaded, root, split, dropped[split])):
@@ -134,8 +134,8 @@ def sample(
     from itertools import islice
 
     from mtlspec.cli import console
+    from mtlspec.data.card_folder import card_folder
     from mtlspec.data.corpus import read_split
-    from mtlspec.data.open import opened
     from mtlspec.data.samples import lines
     from mtlspec.errors import SpecError, did_you_mean
     from mtlspec.io.project import Project
@@ -144,7 +144,7 @@ def sample(
     loaded = _card(card, project)
     if split not in loaded.splits:
         raise SpecError("E195", f"'{card}' has no split '{split}'", hint=did_you_mean(split, loaded.splits))
-    with opened(loaded, project) as root:
+    with card_folder(loaded, project) as root:
         for sentence in islice(read_split(loaded, root, split), start - 1, start - 1 + number):
             console.say(
                 "\n".join([f"{sentence.id} ({Path(sentence.place[0]).name}:{sentence.place[1]})", *lines(sentence), ""])
@@ -156,8 +156,8 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
     """Write samples and statistics into a Markdown page; what stands above its mark is kept."""
     from mtlspec.cli import console
     from mtlspec.cli.page import write_page
+    from mtlspec.data.card_folder import card_folder
     from mtlspec.data.corpus import read_split
-    from mtlspec.data.open import opened
     from mtlspec.data.page import page as render
     from mtlspec.data.page import replaced
     from mtlspec.io.project import Project
@@ -165,7 +165,7 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
     project = Project.find()
     loaded = _card(card, project)
     target = project.inside(file.absolute())
-    with opened(loaded, project) as root:
+    with card_folder(loaded, project) as root:
         _check_files(loaded, root, project)
         generated = render({split: list(read_split(loaded, root, split)) for split in loaded.splits}, card)
     text = target.read_text("utf-8") if target.is_file() else f"# {loaded.title or loaded.name}\n"

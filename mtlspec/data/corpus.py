@@ -16,7 +16,7 @@ from mtlspec.spec.cards import DataCard, FileGroup, HoldOut
 from mtlspec.spec.families import ReaderOptions
 
 if TYPE_CHECKING:
-    from mtlspec.data.readers._blocks import Block
+    from mtlspec.data.blocks import Block
 
 
 def read_split(card: DataCard, root: Path, split: str, dropped: list[DataError] | None = None) -> Iterator[Sentence]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mtlspec.data import bracket_columns
 from mtlspec.data.layers.con import bracketed
-from mtlspec.data.readers import _bits
 from mtlspec.data.readers.conll2012 import document_of
 from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
 
@@ -83,15 +83,15 @@ def _conll2012_sentence(sentence: Sentence, document: Sequence[str]) -> str:
     tree, frames = sentence.layers.get("con"), sentence.layers.get("srl", ())
     pos, parse, entities = _tags_or_blank(sentence, "pos", "-"), blank, blank
     if isinstance(tree, ConTree):
-        pos, parse = tree.pos if "pos" not in sentence.layers else pos, tuple(_bits.bits(tree.spans, size))
+        pos, parse = tree.pos if "pos" not in sentence.layers else pos, tuple(bracket_columns.bits(tree.spans, size))
     if "ner" in sentence.layers:
-        entities = tuple(_bits.bits(_iob2_spans(_tags_or_blank(sentence, "ner", "O")), size))
+        entities = tuple(bracket_columns.bits(_iob2_spans(_tags_or_blank(sentence, "ner", "O")), size))
     lemmas, senses = list(blank), list(blank)
     roles: list[list[str]] = []
     for frame in sorted((f for f in _items(frames) if isinstance(f, Frame)), key=lambda f: f.predicate):
         lemma, _, sense = frame.sense.rpartition(".")
         lemmas[frame.predicate], senses[frame.predicate] = lemma or "-", sense or _NO_SENSE
-        roles.append(_bits.bits(_with_verb(frame), size))
+        roles.append(bracket_columns.bits(_with_verb(frame), size))
     table = [
         [document[0]] * size,
         [document[1]] * size,

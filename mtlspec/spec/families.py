@@ -16,7 +16,7 @@ from pydantic import Field
 from mtlspec.kinds import Options, Sequence_
 
 if TYPE_CHECKING:
-    from mtlspec.data.readers._blocks import Block
+    from mtlspec.data.blocks import Block
     from mtlspec.data.sentence import Sentence
     from mtlspec.metrics.schemes import Scheme
     from mtlspec.model.encoder.encoder import Encoder

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import Field
 
-from mtlspec.data.readers._blocks import Block, cells
+from mtlspec.data.blocks import Block, cells
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, did_you_mean
 from mtlspec.kinds import Sequence_

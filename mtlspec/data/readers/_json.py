@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mtlspec.data.readers._blocks import Block
+from mtlspec.data.blocks import Block
 from mtlspec.data.readers._examples import Column
 from mtlspec.errors import DataError
 from mtlspec.spec.words import shorten, show

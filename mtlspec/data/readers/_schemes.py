@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mtlspec.data.readers._blocks import Block
+from mtlspec.data.blocks import Block
 from mtlspec.errors import DataError
 
 Scheme = Literal["iob1", "iob2", "iobes"]

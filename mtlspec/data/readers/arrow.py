@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from mtlspec.data.readers._blocks import Block, no_file
+from mtlspec.data.blocks import Block, no_file
 from mtlspec.data.readers._examples import ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence

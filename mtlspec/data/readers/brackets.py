@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.data.readers._blocks import Block, lines
+from mtlspec.data.blocks import Block, lines
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions

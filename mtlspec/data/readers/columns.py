@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.readers import _schemes
-from mtlspec.data.readers._blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.kinds import Sequence_

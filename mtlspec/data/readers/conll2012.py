@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from mtlspec.data.readers import _bits
-from mtlspec.data.readers._blocks import Block, cells, paragraphs, partial_tags
+from mtlspec.data import bracket_columns
+from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.sentence import ConTree, Frame, Layer, Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.families import LayerKind, ReaderOptions
@@ -78,7 +78,7 @@ def document_of(line: str) -> list[str]:
 
 
 def _tree(bits: Sequence[str], pos: tuple[str, ...], block: Block) -> ConTree:
-    spans = _bits.spans(bits, block, range(len(bits)), "parse")
+    spans = bracket_columns.spans(bits, block, range(len(bits)), "parse")
     if not spans or spans[0][:2] != (0, len(bits)):
         raise DataError("E235", "the parse column has no root over all words", block.place())
     return ConTree(tuple(spans), pos)
@@ -87,7 +87,7 @@ def _tree(bits: Sequence[str], pos: tuple[str, ...], block: Block) -> ConTree:
 def _entities(bits: Sequence[str], block: Block) -> tuple[str, ...]:
     """Brackets as IOB2 tags."""
     tags = ["O"] * len(bits)
-    for start, end, label in _bits.spans(bits, block, range(len(bits)), "entity"):
+    for start, end, label in bracket_columns.spans(bits, block, range(len(bits)), "entity"):
         if tags[start] != "O":
             raise DataError("E236", "an entity inside another one", block.place(start), "this layer is flat")
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
@@ -104,7 +104,7 @@ def _frames(
         )
     frames = []
     for word, bits in zip(predicates, columns, strict=True):
-        roles = _bits.spans(bits, block, range(len(bits)), "role")
+        roles = bracket_columns.spans(bits, block, range(len(bits)), "role")
         if not any(start <= word < end for start, end, role in roles if role in _VERB):
             raise DataError("E238", f"the roles of '{lemmas[word]}' do not mark it as V", block.place(word))
         for (_, end, role), (start, _, inner) in pairwise(roles):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from mtlspec.data.readers._blocks import Block, paragraphs, partial_tags
+from mtlspec.data.blocks import Block, paragraphs, partial_tags
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from mtlspec.data.readers._blocks import Block, lines
+from mtlspec.data.blocks import Block, lines
 from mtlspec.data.readers._examples import ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence

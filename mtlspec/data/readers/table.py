@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mtlspec.data.readers._blocks import Block, lines
+from mtlspec.data.blocks import Block, lines
 from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean

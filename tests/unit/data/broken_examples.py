@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mtlspec.data.readers._blocks import LONGEST_LINE
+from mtlspec.data.blocks import LONGEST_LINE
 
 
 @dataclass(frozen=True)

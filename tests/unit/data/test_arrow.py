@@ -11,9 +11,9 @@ import pytest
 from datasets import ClassLabel, Dataset, Features, Sequence, Value, load_dataset
 from pydantic import ValidationError
 
+from mtlspec.data.card_folder import card_folder
 from mtlspec.data.corpus import read_split
 from mtlspec.data.generators import hub
-from mtlspec.data.open import opened
 from mtlspec.data.readers import arrow
 from mtlspec.errors import DataError
 from mtlspec.io.project import Project
@@ -135,7 +135,7 @@ def test_a_data_set_of_the_hub_is_a_card(cache: Path, tmp_path: Path) -> None:
     group = {"reader": options().model_dump(), "paths": {"train": "data/train-*.parquet"}, "layers": {"label": "l"}}
     about = {"card": "data", "name": "x", "licence": "x", "source": "x", "generator": hub_options().model_dump()}
     card = DataCard.model_validate({**about, "files": [group]})
-    with opened(card, Project(tmp_path)) as root:
+    with card_folder(card, Project(tmp_path)) as root:
         assert sorted(path.name for path in root.rglob("*.*")) == ["test-0.parquet", "train-0.parquet"]
         assert [s.layers.get("label") for s in read_split(card, root, "train")] == [*NAMES, None]
 

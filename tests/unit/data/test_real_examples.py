@@ -157,7 +157,7 @@ def test_glues_own_layout_is_read_as_it_is(name: str) -> None:
     """Every split of the tiny files with headers that exists, labels where the card says that there are some."""
     loaded = load_data_card(name, Project(ROOT))
     folder = Path(loaded.root or "").name
-    root = data() / "glue_tiny" / (folder if folder != "$GLUE" else "")
+    root = data() / "glue_tiny" / (folder if folder != "glue" else "")
     (group,) = loaded.files
     seen = 0
     for split in group.paths:

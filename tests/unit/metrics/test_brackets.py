@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mtlspec.data.blocks import Block
 from mtlspec.data.readers import brackets as reader
-from mtlspec.data.readers._blocks import Block
 from mtlspec.data.sentence import ConTree
 from mtlspec.metrics.brackets import BracketF1
 from tests.unit.data.strategies import con_trees

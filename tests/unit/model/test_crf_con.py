@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.data.batching import collate
+from mtlspec.data.blocks import Block
 from mtlspec.data.layers import con
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.readers import brackets as reader
-from mtlspec.data.readers._blocks import Block
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError, StageError
 from mtlspec.kinds import options_class

@@ -13,7 +13,7 @@ from mtlspec.spec.cards import DataCard
 
 
 @contextmanager
-def opened(card: DataCard, project: Project) -> Iterator[Path]:
+def card_folder(card: DataCard, project: Project) -> Iterator[Path]:
     """The folder of a card's files, for as long as the block lasts."""
     if card.generator is None:
         yield resolve_root(card, project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mtlspec.data.readers._blocks import Block
+from mtlspec.data.blocks import Block
 from mtlspec.errors import DataError
 from mtlspec.spec.words import shorten
 
