@@ -66,6 +66,7 @@ class SpecError(MtlspecError):
 
 class DataError(MtlspecError):
     exit_code = 3
+    lines: int = 1  # of a table that are lost with the row: more than one where a quote swallows them
 
 
 class EncoderError(MtlspecError):

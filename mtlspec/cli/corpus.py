@@ -106,10 +106,13 @@ def _say_layers(card: DataCard, statistics: Mapping[str, Any]) -> None:
 
 
 def _say_dropped(dropped: Mapping[str, Sequence[DataError]]) -> None:
-    defects = [str(defect) for found in dropped.values() for defect in found]
+    found = [defect for defects in dropped.values() for defect in defects]
+    defects = [str(defect) for defect in found]
     if not defects:
         return
-    console.say(f"\nLeft out because the card says `on_invalid: drop`: {len(defects):,} sentences")
+    lines = sum(defect.lines for defect in found)
+    swallowed = f", which are {lines:,} lines" if lines > len(found) else ""
+    console.say(f"\nLeft out because the card says `on_invalid: drop`: {len(found):,} sentences{swallowed}")
     for line in defects[:_DEFECTS]:
         console.say(f"  {line}")
     if len(defects) > _DEFECTS:

@@ -20,6 +20,7 @@ _BARS = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 10**9
 OVERVIEW = (
     "sentences",
     "dropped sentences",
+    "dropped lines",
     "tokens",
     "word types",
     "shortest sentence",
@@ -81,7 +82,7 @@ class Statistics:
         `texts` are the sub-tokens of splits of raw text, which are not made of words.
         """
         lengths = {split: self._lengths[split] for split in self._lengths}
-        counted = {"dropped sentences": {s: len(found) for s, found in dropped.items()}} if dropped is not None else {}
+        counted = _counted(dropped) if dropped is not None else {}
         return {
             **counted,
             **(self._pieces(tokenizer, texts or {}) if tokenizer is not None else {}),
@@ -152,6 +153,13 @@ def corpus_statistics(
         for _ in statistics.watch(split, sentences):
             pass
     return statistics.result(tokenizer)
+
+
+def _counted(dropped: Mapping[str, Sequence[DataError]]) -> dict[str, dict[str, int]]:
+    """What was left out; lines are told where they are more than rows, because a quote swallowed some."""
+    sentences = {split: len(found) for split, found in dropped.items()}
+    lines = {split: sum(defect.lines for defect in found) for split, found in dropped.items()}
+    return {"dropped sentences": sentences, **({"dropped lines": lines} if lines != sentences else {})}
 
 
 def _mean_length(lengths: Counter[int]) -> float:

@@ -26,13 +26,18 @@ if TYPE_CHECKING:
     from mtlspec.model.task import Task
 
     _WithLambda = SharingOptions
-else:  # `lambda` is a word of Python's own: a field of that name cannot be written in a class body
+else:
+    # Adam steps by a gradient's direction, so that more than enough is as good as enough; but from about 1e19 on its
+    # squares overflow, and no gate closes. A penalty may be multiplied by losses: the bound stays far away from that.
+    _LARGEST = 1e6
+    # `lambda` is a word of Python's own: a field of that name cannot be written in a class body
     _LAMBDA = Field(
         default=0.1,
-        description="Weight of the penalty, the mean over all heads of the probability that their gate is open.",
+        description="Weight of the penalty, the mean over all heads of the probability that their gate is open; the "
+        "bound is far above what closes every gate.",
     )
     _WithLambda = create_model(
-        "_WithLambda", __base__=SharingOptions, **{"lambda": (Annotated[float, Field(ge=0)], _LAMBDA)}
+        "_WithLambda", __base__=SharingOptions, **{"lambda": (Annotated[float, Field(ge=0, le=_LARGEST)], _LAMBDA)}
     )
 
 

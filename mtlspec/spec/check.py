@@ -15,6 +15,7 @@ from mtlspec.spec.check_corpora import Cards, check_corpora
 from mtlspec.spec.check_heads import check_heads
 from mtlspec.spec.check_models import check_models
 from mtlspec.spec.check_published import check_pack
+from mtlspec.spec.check_sharing import check_sharing
 from mtlspec.spec.check_task_sets import check_task_set
 from mtlspec.spec.check_weights import check_weights
 from mtlspec.spec.models import ModelGroup
@@ -33,6 +34,7 @@ def check_spec(
         yield from check_task_set(model, tuple(tasks))
         yield from check_weights(model.near(("train",)), tuple(tasks))
     yield from check_models(node, groups, tuple(tasks))
+    yield from check_sharing(node, groups)
     yield from check_batching(node, groups)
     yield from check_analyses(node, groups)
     yield from check_heads(node, groups)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError
+from mtlspec.spec.check_sharing import sharings
 from mtlspec.spec.encoders import DEFAULT, EncoderOptions
 from mtlspec.spec.families import ANALYSES, ENCODERS, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
@@ -20,9 +21,10 @@ def check_heads(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecEr
         return
     reason = f"needs attention heads, and the encoder is of type '{kind}', which has none"
     for name, group in groups.items():
-        if group.sharing.gates_heads:
-            place = node.near(("models", name, "sharing")).place
-            yield SpecError("E100", f"the sharing strategy '{group.sharing.type}' {reason}", place)
+        gating = next((found for found in sharings(node, name, group) if found.options.gates_heads), None)
+        if gating is not None:
+            place = gating.said[0][1].place
+            yield SpecError("E100", f"the sharing strategy '{gating.options.type}' {reason}", place)
     for analysis in node.children("analyses").values():
         used = analysis.child("type") or analysis
         if used.value in kinds.names(ANALYSES) and _reads_heads(str(used.value)):

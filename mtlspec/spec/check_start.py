@@ -19,11 +19,6 @@ def check_start(
     """`swept` are the sweep keys of the whole spec, which every group shares."""
     group = groups[name]
     start = group.starts_from
-    problem = group.sharing.problem(start is not None)
-    if problem is not None:
-        named = [said for key, said in model.children("sharing").items() if f"`{key}: {said.value}`" in problem]
-        place = (named or [model.near(("sharing",))])[0].place
-        yield SpecError("E180", f"the sharing of model '{name}' does not work: {problem}", place)
     if start is None:
         return
     place = model.near(("start", "group")).place

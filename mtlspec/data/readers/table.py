@@ -67,7 +67,21 @@ class Options(ExampleOptions):
             raise DataError("E705", "the table is empty", path, hint)
 
     def parse(self, block: Block) -> Sentence:
-        """One example; its row must be as wide as the table."""
+        """One example; its row must be as wide as the table.
+
+        A quote that is never closed, or only by the next one, makes one row of many: the defect says how many lines.
+        """
+        try:
+            return self._parsed(block)
+        except DataError as defect:
+            if len(block.lines) == 1:
+                raise
+            message = f"{defect.message} (a row of {len(block.lines)} lines)"
+            whole = DataError(defect.code, message, defect.place, defect.hint)
+            whole.lines = len(block.lines)
+            raise whole from None
+
+    def _parsed(self, block: Block) -> Sentence:
         top = self._cut(block.before[0][1], Place(block.file, block.before[0][0]))
         row = self._cut("\n".join(block.lines), block.place())
         if len(row) != len(top):

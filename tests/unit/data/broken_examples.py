@@ -102,12 +102,20 @@ HEADERS = {
     ),
 }
 QUOTES = {
-    "quote not closed": quoted('s,l\na,x\n"b,y\nc,z\n', ":3: error E704: a quote of this row is not closed" + CLOSE),
+    "quote not closed": quoted(
+        's,l\na,x\n"b,y\nc,z\n', ":3: error E704: a quote of this row is not closed (a row of 2 lines)" + CLOSE
+    ),
     "quote closed much later": quoted(
-        's,l\n"b,y\n' + "c,z\n" * 1500 + '",x\n', ":2: error E704: a quote of this row is not closed" + CLOSE
+        's,l\n"b,y\n' + "c,z\n" * 1500 + '",x\n',
+        ":2: error E704: a quote of this row is not closed (a row of 1000 lines)" + CLOSE,
     ),
     "cell without an end": quoted(
         's,l\n"' + "b" * 140000 + '",x\n', ":2: error E704: a quote of this row is not closed" + CLOSE
+    ),
+    "quote closed by that of another row": quoted(
+        's,l\n"b,y\nc,z\n"d",y\n',
+        ":2: error E707: text follows the closing quote of a cell (a row of 3 lines); "
+        'write a quote inside of a cell as `""`',
     ),
     "text after a quote": quoted(
         's,l\na,x\n"b"c,y\n',

@@ -14,9 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mtlspec.data.corpus import read_split
 from mtlspec.data.readers import jsonl, table
 from mtlspec.data.sentence import Sentence
-from mtlspec.errors import DataError
+from mtlspec.data.statistics import Statistics
+from mtlspec.errors import DataError, Place
+from mtlspec.spec.cards import DataCard
 from tests.unit.data.broken_examples import BROKEN
 
 KINDS = {"table": table.Options, "jsonl": jsonl.Options}
@@ -178,3 +181,22 @@ def test_what_json_writes_is_read_back(rows: list[tuple[str, bool, float]]) -> N
     with tempfile.TemporaryDirectory() as folder:
         found = read(Path(folder), text, "jsonl", text=["s"], label={"l": "l"}, value={"v": "v"})
     assert [(s.texts[0], s.layers["l"] == "true", s.layers["v"]) for s in found] == rows
+
+
+def test_rows_that_a_quote_swallows_are_counted_by_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text('s,l\na,x\n"b,y\nc,z\nd,"x"\ne,y\n')
+    reader = {"type": "table", "delimiter": "comma", "quotes": "csv", "text": ["s"], "label": {"l": "l"}}
+    paths = dict.fromkeys(("train", "dev", "test"), "x.csv")
+    about = {"card": "data", "name": "x", "licence": "x", "source": "x", "root": ".", "on_invalid": "drop"}
+    card = DataCard.model_validate({**about, "files": [{"reader": reader, "paths": paths, "layers": {"l": "l"}}]})
+    dropped: list[DataError] = []
+    statistics = Statistics(card.layer_kinds)
+    kept = list(statistics.watch("train", read_split(card, tmp_path, "train", dropped)))
+    assert [sentence.texts for sentence in kept] == [("a",), ("e",)]
+    (defect,) = dropped
+    assert (defect.lines, defect.place) == (3, Place(str(tmp_path / "x.csv"), 3)) and "(a row of 3 lines)" in str(
+        defect
+    )
+    found = statistics.result(dropped={"train": dropped})
+    assert (found["dropped sentences"], found["dropped lines"]) == ({"train": 1}, {"train": 3})
+    assert "dropped lines" not in statistics.result(dropped={"train": []})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from mtlspec.errors import Problems
 from mtlspec.io.project import Project
 from mtlspec.spec.load import LoadedSpec, load_spec
 from tests.unit.spec.small_project import SPEC
@@ -227,6 +228,41 @@ def test_a_sharing_that_does_not_work_is_told_at_the_option_that_is_to_blame(
     ]
 
 
+@pytest.mark.parametrize(
+    ("sharing", "sweep", "told"),
+    [
+        ("{type: l0}", "{sharing.mode: [dynamic, static]}", (75, STATIC)),
+        ("hard", "{sharing: [hard, {type: l0, mode: static}]}", (78, STATIC)),
+        ("{type: l0}", "{sharing.relative: [true], sharing.order: [penalty_then_balance]}", (93, RELATIVE)),
+        ("{type: l0}", "{sharing.relative: [true, false], sharing.order: [balance_then_penalty]}", None),
+        ("{type: l0}, start: stl", "{sharing.mode: [dynamic, static]}", None),
+        ("{type: l0, mode: static}", "{sharing.mode: [dynamic]}", None),  # what it says itself is never trained
+    ],
+)
+def test_a_sharing_that_only_a_sweep_brings_in_is_checked_too(
+    sharing: str, sweep: str, told: tuple[int, str] | None, complaints: Complaints, load: Load
+) -> None:
+    text = SPEC.replace("all, sharing: hard, train: {epochs: 8}", f"each, sharing: {sharing}, sweep: {sweep}")
+    if told is None:
+        assert load(text)
+    else:
+        where = f"specs/study.yaml:15:{told[0]}: error E180: the sharing of model 'mtl' does not work"
+        assert complaints(text) == [f"{where}: {told[1]}"]
+
+
+def test_a_sweep_of_the_whole_spec_is_told_once(complaints: Complaints) -> None:
+    text = SPEC.replace("analyses:", "sweep: {sharing: [hard, {type: l0, mode: static}]}\nanalyses:")
+    (line,) = complaints(text)
+    assert line.startswith("specs/study.yaml:16:42: error E180: ")
+
+
+def test_a_penalty_that_overflows_is_refused(complaints: Complaints) -> None:
+    text = SPEC.replace("sharing: hard, train", "sharing: {type: l0, lambda: 1e30}, train")
+    assert complaints(text) == [
+        "specs/study.yaml:15:49: error E135: 'lambda' must be a number from 0 to 1000000.0, not 1e+30"
+    ]
+
+
 NOTHING_TO_DRAW = "leave it out, or write `batching: sampled`"
 
 
@@ -260,3 +296,32 @@ def test_a_spec_may_turn_the_one_it_extends_to_joint_batches(project: Project) -
     path.write_text("extends: study.yaml\nname: joint\ntrain: {batching: joint}\n")
     assert load_spec(path, project).spec.models["mtl"].train.batching == "joint"
     assert load_spec(project.root / "specs/study.yaml", project, ["train.batching=joint"])
+
+
+def test_a_sampler_that_is_said_after_joint_batches_is_an_error(project: Project, complaints: Complaints) -> None:
+    joint = SPEC.replace("{epochs: 8}", "{batching: joint}")
+    of_one = "error E198: the sampler has nothing to draw: the batches of model 'mtl' are joint"
+    override = "models.mtl.train.sampler=random"
+    assert complaints(joint, override) == [f"--set {override}: {of_one}; {NOTHING_TO_DRAW}"]
+    path = project.root / "specs/more.yaml"
+    path.write_text("extends: study.yaml\nname: more\nmodels: {mtl: {train: {sampler: random}}}\n")
+    with pytest.raises(Problems, match=r"specs/more\.yaml:3:24: error E198") as caught:
+        load_spec(path, project)
+    assert len(caught.value.problems) == 1
+
+
+def test_a_sweep_that_leaves_joint_batches_only_is_joint(complaints: Complaints) -> None:
+    text = SPEC.replace("analyses:", "sweep: {train.batching: [joint]}\nanalyses:")
+    (line,) = complaints(text)
+    assert line.startswith("specs/study.yaml:11:3: error E198: the sampler has nothing to draw")
+
+
+@pytest.mark.parametrize("batching", ["", "train.batching: [sampled, joint], "])
+def test_samplers_are_not_swept_where_batches_are_joint(batching: str, complaints: Complaints) -> None:
+    text = SPEC if batching else SPEC.replace("{epochs: 8}", "{batching: joint}")
+    text = text.replace("analyses:", f"sweep: {{{batching}train.sampler.alpha: [0.5, 1.0]}}\nanalyses:")
+    name = "stl" if batching else "mtl"
+    assert complaints(text) == [
+        f"specs/study.yaml:16:{9 + len(batching)}: error E810: the sweep over 'train.sampler.alpha' changes nothing "
+        f"where the batches of model '{name}' are joint; sweep the samplers of groups with `batching: sampled` only"
+    ]
