@@ -73,6 +73,7 @@ def _summary(name: str, project: Project, overrides: Sequence[str]) -> dict[str,
 
 def _show(summary: dict[str, Any]) -> None:
     from mtlspec.cli import console
+    from mtlspec.io.words import counted
 
     console.say(f"{summary['file']}: correct", style="green")
     corpora = [name if name == card else f"{name} ({card})" for name, card in summary["data"].items()]
@@ -81,8 +82,7 @@ def _show(summary: dict[str, Any]) -> None:
     console.say("  tasks      " + ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()))
     console.say("  models     " + ", ".join(f"{group} ({number})" for group, number in summary["models"].items()))
     console.say("  analyses   " + (", ".join(summary["analyses"]) or "none"))
-    seeds = len(summary["seeds"])
-    console.say(f"  trainings  {summary['trainings']}, over {seeds} {'seed' if seeds == 1 else 'seeds'}")
+    console.say(f"  trainings  {summary['trainings']}, over {counted(len(summary['seeds']), 'seed')}")
 
 
 def _error(problem: MtlspecError) -> dict[str, Any]:

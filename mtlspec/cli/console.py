@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _PIPED_WIDTH = 240  # nothing is cut when the output is a file: tables take only the width they need
+GAP = 2  # between two columns of a table
+_THEME = {
+    "bar.back": "bright_black",
+    "bar.complete": "green",
+    "bar.finished": "green",
+    "bar.pulse": "green",
+    "progress.elapsed": "none",
+    "progress.download": "none",
+}
+"""Words are never yellow or dark grey: terminals are light or dark, and nobody tells us which."""
 
 
 @cache
@@ -28,6 +39,7 @@ def messages() -> Console:
 
 def _console(stderr: bool) -> Console:
     from rich.console import Console
+    from rich.theme import Theme
 
     class Pipe(Console):
         def on_broken_pipe(self) -> None:
@@ -36,7 +48,7 @@ def _console(stderr: bool) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPED_WIDTH
-    return Pipe(stderr=stderr, width=width, highlight=False, emoji=False)
+    return Pipe(stderr=stderr, width=width, highlight=False, emoji=False, theme=Theme(_THEME))
 
 
 def say(text: str = "", style: str | None = None) -> None:
@@ -54,26 +66,54 @@ def error(text: str) -> None:
     messages().print(text, style="red", markup=False, soft_wrap=True)
 
 
+def say_outcome(word: str, text: str, style: str) -> None:
+    """One line on stderr about something that ended: how, in colour, and what."""
+    from rich.text import Text
+
+    messages().print(Text.assemble((f"{word:>8}", style), f"  {text}"), soft_wrap=True)
+
+
 def say_json(value: Any) -> None:
     """Canonical JSON on stdout, for scripts."""
     sys.stdout.write(json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
-    """A table of plain texts; columns whose cells are all numbers are set right."""
+    """A table of plain texts; columns whose cells are all numbers are set right. A heading may have several lines."""
+    output().print(_table(columns, rows, title))
+
+
+def column_widths(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
+    """What each column of a table takes, the gap before the next one included, if no cell is folded."""
+    from rich.cells import cell_len
+
+    cells = zip(columns, *rows, strict=True)
+    return [GAP + max(cell_len(line) for cell in column for line in cell.split("\n")) for column in cells]
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     cells = [list(row) for row in rows]
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="none",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, GAP - 1, 0, 0),
+    )
     for index, column in enumerate(columns):
-        numbers = bool(cells) and all(_is_number(row[index]) for row in cells)
-        table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold")
+        filled = [row[index] for row in cells if row[index]]
+        numbers = bool(filled) and all(map(_is_number, filled))
+        table.add_column(Text(column), justify="right" if numbers else "left", overflow="fold", no_wrap=numbers)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
-    output().print(table)
+    return table
 
 
 def _is_number(cell: str) -> bool:
-    return bool(cell) and cell.strip("+-±.,%–0123456789e ") == ""
+    return cell.strip("+-±.,%–0123456789e ") == ""

@@ -13,7 +13,7 @@ from mtlspec.track.record import read_record
 
 def show_outcome(places: RunPlaces) -> None:
     console.say()
-    say_scores(read_record(places.record), f"{places.spec_name}: test scores, mean ± std over seeds")
+    say_scores(read_record(places.record), f"{places.spec_name}: test scores")
     console.say()
     console.say(f"report   {os.path.relpath(write_viewing_copy(places))}")
     console.say(f"record   {os.path.relpath(places.record)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from mtlspec.execute.scheduler import Outcome
 
 _WORDS = {"cached": "cached", "restored": "restored", "ran": "done", "failed": "FAILED", "skipped": "skipped"}
-_STYLES = {"ran": "green", "restored": "cyan", "failed": "bold red", "skipped": "yellow"}
+_STYLES = {"ran": "green", "restored": "green", "failed": "bold red", "skipped": "bold"}
+_WIDE = 100  # columns from which a bar may be long
 
 
 class RunDisplay:
@@ -34,7 +37,7 @@ class RunDisplay:
         self._overall: TaskID | None = None
 
     def __enter__(self) -> Self:
-        if console.messages().is_terminal:
+        if console.messages().is_terminal and not console.messages().is_dumb_terminal:
             self._live = _live_progress()
             self._overall = self._live.add_task("all stages", total=self._total, what="")
             self._live.start()
@@ -45,6 +48,8 @@ class RunDisplay:
     ) -> None:
         del kind, error, trace
         if self._live is not None:
+            for bar in self._bars.values():
+                self._live.remove_task(bar)
             self._live.stop()
 
     def started(self, stage: str) -> None:
@@ -65,31 +70,67 @@ class RunDisplay:
                 self._live.remove_task(self._bars.pop(stage))
             self._live.update(self._overall, advance=1, what=f"{self.summary()}{self._left()}")
         if outcome != "cached":
-            console.messages().print(f"{_WORDS[outcome]:>8}  {stage}{took}", style=_STYLES[outcome], soft_wrap=True)
+            console.say_outcome(_WORDS[outcome], f"{stage}{took}", _STYLES[outcome])
 
     def waiting(self, what: str) -> None:
         if what not in self._waited:
             self._waited.add(what)
             console.note(f"waiting for {what} to finish")
 
+    def told(self, line: str) -> None:
+        console.note(line)
+
+    @contextmanager
+    def busy(self, stage: str, what: str) -> Iterator[None]:
+        """A bar that lasts shorter than a frame is never seen: only what takes long is drawn."""
+        own = self._bars.get(stage)
+        if self._live is None:
+            yield
+        elif own is not None:  # `finished` removes it
+            self._live.reset(own, total=None, what=what)
+            yield
+        else:
+            passing = self._live.add_task(stage, total=None, what=what)
+            try:
+                yield
+            finally:
+                self._live.remove_task(passing)
+
     def _left(self) -> str:
         """Nothing is said as long as a stage is waiting of whose like none has run here."""
         known = [seconds for seconds in self._seconds.values() if seconds is not None]
-        return f"; about {sum(known) / self._workers / 60:.1f} min left" if len(known) == len(self._seconds) else ""
+        if not known or len(known) < len(self._seconds):
+            return ""
+        minutes = sum(known) / self._workers / 60
+        return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
 
     def summary(self) -> str:
         return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items())
 
 
 def _live_progress() -> Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """One line a bar, whatever the width: names and remarks are cut, numbers never."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeElapsedColumn
+    from rich.table import Column
+    from rich.text import Text
+
+    class Count(MofNCompleteColumn):
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else super().render(task)
+
+    wide = console.messages().width >= _WIDE
+
+    def text(field: str, layout: Column) -> TextColumn:
+        layout.no_wrap, layout.overflow = True, "ellipsis"
+        return TextColumn(field, markup=False, table_column=layout)
 
     return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[what]}", style="dim", markup=False),
+        text("{task.description}", Column(max_width=44 if wide else 26)),
+        BarColumn(bar_width=24 if wide else 12),
+        Count(table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        text("{task.fields[what]}", Column(ratio=1)),
         console=console.messages(),
         refresh_per_second=5,
+        expand=True,
     )

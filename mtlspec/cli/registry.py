@@ -79,7 +79,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         with_torch = f"torch {torch['version']} ({torch['capability']})" if torch else "stages without torch"
         parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, with_torch)
         console.say(f"{'environment':12} {label}  {', '.join(parts)}")
-    say_scores(record, "test scores, mean ± std over seeds; all of them with --json")
+    say_scores(record, "test scores", "; all of them with --json")
     _show_staleness(_staleness(project, record), record)
 
 

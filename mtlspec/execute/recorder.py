@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,7 +64,6 @@ class Recorder:
         os.environ.setdefault("DVC_NO_ANALYTICS", "1")
         from dvc.repo import Repo
 
-        logging.getLogger("dvc").setLevel(logging.ERROR)
         if not (project.root / ".dvc").is_dir():
             raise SetupError(
                 "E604", "the project has no DVC repository", project.root, "run `dvc init` (or `dvc init --no-scm`)"

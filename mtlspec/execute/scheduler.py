@@ -6,12 +6,13 @@ import json
 import selectors
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from mtlspec.errors import MtlspecError, Problems, StageError
+from mtlspec.execute.dvc_voice import speak_for_dvc
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
 from mtlspec.execute.results import write_results
@@ -29,6 +30,13 @@ class Watcher(Protocol):
     def progressed(self, stage: str, done: int, total: int, what: str) -> None: ...
     def finished(self, stage: str, outcome: Outcome) -> None: ...
     def waiting(self, what: str) -> None: ...
+
+    def told(self, line: str) -> None:
+        """DVC reports an error."""
+
+    def busy(self, stage: str, what: str) -> AbstractContextManager[None]:
+        """As long as DVC reads, copies or hashes what a stage has to do with: seconds for gigabytes, else nothing."""
+        ...
 
 
 @dataclass
@@ -49,6 +57,7 @@ class Scheduler:
         places, project = self.planned.places, self.planned.project
         zygote: Zygote | None = None
         order = [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)]
+        speak_for_dvc(self.watcher.told)
         recorder = Recorder(project, places, order, self.watcher.waiting)
         listener = _Listener.open(project.state / "run")
         try:
@@ -83,15 +92,24 @@ class Scheduler:
 
     def _in_process(self, recorder: Recorder, name: str, work: Callable[[], None]) -> None:
         """Book-keeping stages take milliseconds: no worker for them."""
-        if not recorder.reasons(name):
-            self._finish(name, "cached")
-        elif recorder.restore(name):
-            self._finish(name, "restored")
-        else:
+        if not self._ticked_off(recorder, name):
             recorder.begin(name)
             work()
             recorder.record(name)
             self._finish(name, "ran")
+
+    def _ticked_off(self, recorder: Recorder, name: str) -> bool:
+        """Whether a stage is up to date, or came back from the cache."""
+        with self.watcher.busy(name, "comparing"):
+            up_to_date = not recorder.reasons(name)
+        if up_to_date:
+            self._finish(name, "cached")
+            return True
+        with self.watcher.busy(name, "restoring"):
+            restored = recorder.restore(name)
+        if restored:
+            self._finish(name, "restored")
+        return restored
 
     def _settle(self, recorder: Recorder, waiting: list[Stage]) -> list[Stage]:
         """Tick off what is cached or can be restored, queue what must run; returns what waits for its parents."""
@@ -102,11 +120,7 @@ class Scheduler:
                 self._finish(stage.name, "skipped")
             elif not parents.issubset(self.outcomes):
                 still.append(stage)
-            elif not recorder.reasons(stage.name):
-                self._finish(stage.name, "cached")
-            elif recorder.restore(stage.name):
-                self._finish(stage.name, "restored")
-            else:
+            elif not self._ticked_off(recorder, stage.name):
                 self._queue.append(stage)
         self._queue.sort(key=_effort, reverse=True)
         return still
@@ -154,7 +168,8 @@ class Scheduler:
         try:
             if reply["status"] != 0:
                 raise failure(name, reply, self.planned.places.log(name))
-            recorder.record(name)
+            with self.watcher.busy(name, "storing"):
+                recorder.record(name)
         except MtlspecError as error:
             self.failures.append(error)
             self._finish(name, "failed")

@@ -81,7 +81,11 @@ class Study:
         return Study(target)
 
     def mtlspec(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self._run([sys.executable, "-m", "mtlspec", *arguments], check, environment)
+        return self._run(self.command(*arguments), check, environment)
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mtlspec", *arguments]
 
     def tool(
         self, name: str, *arguments: str, check: bool = True, **environment: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,7 +20,7 @@ LONG = SPEC.replace("epochs: 1,", "epochs: 15, patience: 1.0, checkpoint_every: 
 
 def _start(study: Study, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "mtlspec", *arguments],
+        study.command(*arguments),
         cwd=study.root,
         env=study.environment,
         stdout=subprocess.PIPE,
