@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,9 @@ EXAMPLES = (
 def command(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Spec files, or names of files in specs/.")],
     set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="For scripts: summaries and errors on stdout.")] = False,
 ) -> int:
     """Check specs and the cards they name, without running anything.
@@ -29,6 +33,7 @@ def command(
     Every error is one line: file:line:column, a number, what is wrong and, where possible, what was meant.
     """
     from mtlspec.cli import console
+    from mtlspec.cli.specs import find_wanted
     from mtlspec.io.project import Project
 
     project = Project.find()
@@ -36,7 +41,7 @@ def command(
     problems: list[MtlspecError] = []
     for name in specs:
         try:
-            summaries.append(_summary(name, project, set_ or ()))
+            summaries.append(_summary(project, *find_wanted(name, project, set_, as_)))
         except MtlspecError as error:
             problems.extend(error.problems)
     if json_:
@@ -49,12 +54,10 @@ def command(
     return 0
 
 
-def _summary(name: str, project: Project, overrides: Sequence[str]) -> dict[str, Any]:
-    from mtlspec.cli.specs import find_spec
+def _summary(project: Project, path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     from mtlspec.spec.expand import expand
     from mtlspec.spec.load import load_spec
 
-    path = find_spec(name, project)
     loaded = load_spec(path, project, overrides)
     trainings = [variant.group for variant in expand(loaded.spec)]
     return {

@@ -54,8 +54,11 @@ class _Forecast:
 
 
 def command(
-    spec: Annotated[str, typer.Argument(help="A spec file, or the name of one in specs/.")],
+    spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
     set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
+    ] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the stages for DVC, without running them.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="List cached stages too.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
@@ -64,7 +67,7 @@ def command(
     import os
 
     from mtlspec.cli import console
-    from mtlspec.cli.specs import find_spec
+    from mtlspec.cli.specs import find_wanted
     from mtlspec.execute.alone import run_alone
     from mtlspec.execute.estimate import megabytes, seconds
     from mtlspec.execute.materialise import materialise
@@ -73,7 +76,7 @@ def command(
     from mtlspec.track.record import outgrown_run
 
     project = Project.find()
-    planned = materialise(project, find_spec(spec, project), set_ or ())
+    planned = materialise(project, *find_wanted(spec, project, set_, as_))
     forecast = _Forecast(
         planned.plan.spec,
         statuses(planned),

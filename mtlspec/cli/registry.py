@@ -8,7 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
-    from mtlspec.track.compare import RecordDiff, Staleness
+    from mtlspec.track.compare import RecordDiff
 
 app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
 EXAMPLES = (
@@ -23,23 +23,17 @@ Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 
 @app.command("list")
 def list_(json_: Json = False) -> None:
-    """All records, and whether running again would compute anything."""
+    """All records, and how they stand: current, elsewhere, stale, incomplete, outgrown or broken, as in `status`."""
     from mtlspec.cli import console
+    from mtlspec.execute.standing import standing
     from mtlspec.io.project import Project
-    from mtlspec.track.record import outgrown
     from mtlspec.track.registry import overview, records
 
     project = Project.find()
     rows = []
     for record in records(project):
-        stale = _staleness(project, record)
-        rows.append(
-            {
-                **overview(record),
-                "outgrown": outgrown(record) is not None,
-                "stale": None if stale is None else stale.stale,
-            }
-        )
+        found = standing(project, project.run(record["spec"]["name"]))
+        rows.append({**overview(record), "state": found.word, "here": [found.cached, len(found.stages)]})
     if json_:
         console.say_json(rows)
         return
@@ -49,7 +43,7 @@ def list_(json_: Json = False) -> None:
     console.say_table(
         ("spec", "state", "models", "stages", "digest", "mean test score"),
         [
-            (row["spec"], _state(row), str(row["models"]), str(row["stages"]), row["digest"][:12], _scores(row))
+            (row["spec"], row["state"], str(row["models"]), str(row["stages"]), row["digest"][:12], _scores(row))
             for row in rows
         ],
     )
@@ -69,6 +63,8 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         console.say_json(record)
         return
     console.say(f"{record['spec']['name']}  spec {record['spec']['digest'][:12]}  plan {record['plan'][:12]}")
+    if variant := record["spec"].get("variant"):
+        console.say(f"{'variant of':12} {variant['of']} ({variant['file']}) with {' '.join(variant['overrides'])}")
     for part in ("data", "encoder"):
         for name, digest in record[part]["artifacts"].items():
             console.say(f"{part:12} {name}  {digest[:12]}")
@@ -80,7 +76,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, with_torch)
         console.say(f"{'environment':12} {label}  {', '.join(parts)}")
     say_scores(record, "test scores", "; all of them with --json")
-    _show_staleness(_staleness(project, record), record)
+    _show_standing(project, record)
 
 
 @app.command()
@@ -143,55 +139,32 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
     console.say(f"{len(found.equal)} artifacts have the same bytes")
 
 
-def _staleness(project: Project, record: dict[str, Any]) -> Staleness | None:
-    """None if the plan cannot be made today: no spec file of that name, or one with errors."""
-    import json
-
-    from mtlspec.cli.specs import find_spec
-    from mtlspec.errors import MtlspecError
-    from mtlspec.plan.build import build_plan
-    from mtlspec.spec.load import load_spec
-    from mtlspec.track.compare import staleness
-
-    name = record["spec"]["name"]
-    overrides: list[str] = []
-    made_from = project.run(name).params("plan")
-    try:
-        if made_from.is_file():  # the run's own spec file and its --set options
-            planned = json.loads(made_from.read_bytes())
-            name, overrides = planned["spec"], planned["overrides"]
-        loaded = load_spec(find_spec(name, project), project, overrides)
-    except (MtlspecError, ValueError, KeyError, TypeError):
-        return None
-    return staleness(record, build_plan(loaded))
-
-
-def _show_staleness(stale: Staleness | None, record: dict[str, Any]) -> None:
+def _show_standing(project: Project, record: dict[str, Any]) -> None:
     from mtlspec.cli import console
+    from mtlspec.execute.standing import standing
+    from mtlspec.track.compare import staleness
     from mtlspec.track.record import outgrown
 
     if why := outgrown(record):
         console.say(f"{why}; it can be shown and compared, and `mtlspec run` computes it anew")
     if record["missing"]:
         console.say(f"incomplete: {len(record['missing'])} stages have not run: {', '.join(record['missing'][:8])}")
-    if stale is None:
-        console.say("its spec is not in specs/ any more, or has errors: `mtlspec check` says which")
-    elif not stale.stale:
-        console.say("up to date: spec, data cards, code and packages are those of the record")
-    else:
+    found = standing(project, project.run(record["spec"]["name"]))
+    if found.planned is None:
+        console.say(f"it cannot be planned today: {found.problem}")
+        return
+    stale = staleness(record, found.planned.plan)
+    if stale.stale:
         console.say(f"stale: {len(stale.stages)} {'stage' if len(stale.stages) == 1 else 'stages'} would run again")
         for reason in stale.reasons[:20]:
             console.say(f"  {reason}")
         if len(stale.reasons) > 20:
             console.say(f"  and {len(stale.reasons) - 20} more")
-
-
-def _state(row: dict[str, Any]) -> str:
-    if row["outgrown"]:
-        return "outgrown"
-    if row["missing"]:
-        return "incomplete"
-    return {None: "no spec", True: "stale", False: "current"}[row["stale"]]
+        return
+    console.say("up to date: spec, data cards, code and packages are those of the record")
+    if found.word != "current":
+        there = f"{found.cached} of {len(found.stages)} stages are on this machine"
+        console.say(f"{found.word}: {there}; `mtlspec run {record['spec']['name']}` brings the others")
 
 
 def _scores(row: dict[str, Any]) -> str:

@@ -10,12 +10,16 @@ EXAMPLES = (
     "mtlspec run specs/stem_cell.yaml",
     "mtlspec run stem_cell -j 1",
     "mtlspec run stem_cell --set train.epochs=1 --set seeds='[1]'",
+    "mtlspec run stem_cell --set train.epochs=5 --as long",
 )
 
 
 def command(
-    spec: Annotated[str, typer.Argument(help="A spec file, or the name of one in specs/.")],
+    spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
     set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Workers; default: cores / threads.")] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="After a failure, run what does not depend on it.")
@@ -26,19 +30,23 @@ def command(
 
     What is up to date is not run again, what was deleted comes back from the cache, and what was interrupted goes on
     where it stopped.
+
+    With --set it is a variant that runs: it has its own folder, record and report, called after what was set or as --as
+    says, and the spec's own run stays as it is. That name then stands for the variant wherever a command takes a spec.
     """
     import os
 
     from mtlspec.cli import console
     from mtlspec.cli.outcome import show_outcome
     from mtlspec.cli.progress import RunDisplay
-    from mtlspec.cli.specs import find_spec
+    from mtlspec.cli.specs import find_wanted
     from mtlspec.execute.run import RunOptions, run_spec
     from mtlspec.io.project import Project
 
     project = Project.find()
     options = RunOptions(workers=jobs or 0, keep_going=keep_going, cores=os.cpu_count() or 1)
-    planned = run_spec(project, find_spec(spec, project), set_ or (), options, RunDisplay, console.note)
+    path, overrides = find_wanted(spec, project, set_, as_)
+    planned = run_spec(project, path, overrides, options, RunDisplay, console.note)
     if publish:
         from mtlspec.execute.publishing import publish_apart
 

@@ -1,18 +1,40 @@
-"""How commands name a spec: by its file, or by the name of a file in specs/."""
+"""How commands name a spec: by its file, by the name of a file in specs/, or by the name of a run of it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from mtlspec.errors import MtlspecError, SpecError, did_you_mean
 from mtlspec.io.project import Project
+from mtlspec.plan.source import read_source
+from mtlspec.spec.load import own_name
+from mtlspec.spec.overrides import name_said, naming
 from mtlspec.spec.sources import Sources, instead_of_file
+
+_RUN = r"[a-z][a-z0-9_-]*"  # as runs are called; a spec's name, and what overrides add to it
+
+
+def find_wanted(
+    name: str, project: Project, overrides: Sequence[str] | None = None, called: str | None = None
+) -> tuple[Path, tuple[str, ...]]:
+    """The spec file and the overrides that a command line asks for; a variant's name stands for its own."""
+    more = (*(overrides or ()), *([naming(called)] if called is not None else []))
+    try:
+        return find_spec(name, project), more
+    except SpecError:
+        told = read_source(project.run(name)) if re.fullmatch(_RUN, name) else None
+        if told is None or not (project.root / told.spec).is_file():
+            raise
+    kept = [text for text in told.overrides if not more or name_said([text]) is None]
+    return project.inside(project.root / told.spec), (*kept, *more)
 
 
 def find_spec(name: str, project: Project) -> Path:
     """The absolute path of a spec file inside the project."""
-    given, specs = Path(name), project.root / "specs"
+    given, specs, runs = Path(name), project.root / "specs", project.root / "registry" / "runs"
     candidates = (given, project.root / given, specs / given, specs / f"{name}.yaml")
     for candidate in candidates:
         if _is_file(candidate):
@@ -22,6 +44,7 @@ def find_spec(name: str, project: Project) -> Path:
         if (found := instead_of_file(candidate)) is not None:
             message = f"the spec '{name}' is no file: {project.relative(candidate.absolute())} is {found}"
     known = [path.stem for path in specs.glob("*.yaml") if _is_file(path)]
+    known += [path.parent.name for path in runs.glob("*/dvc.yaml")]
     raise SpecError("E190", message, None, did_you_mean(given.stem, known))
 
 
@@ -30,9 +53,9 @@ def run_name(name: str, project: Project) -> str:
     is_file = name.endswith((".yaml", ".yml"))
     if is_file or not project.run(name).base.is_dir():
         with suppress(MtlspecError):
-            said = Sources(project).spec(find_spec(name, project), ()).get("name")
-            if said is not None and isinstance(said.value, str):
-                return said.value
+            said = own_name(Sources(project).spec(find_spec(name, project)))
+            if said is not None:
+                return said
     return Path(name).stem if is_file else name
 
 

@@ -2,46 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from mtlspec.execute.standing import Standing
 
 EXAMPLES = ("mtlspec status", "mtlspec status --json")
 
 
 def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False) -> None:
-    """Show every materialised spec: how many stages are up to date, and what would run."""
-    import json
-    from collections import Counter
+    """Show every run: how it stands, how many stages are up to date and here, and what would run first.
 
+    current: as its spec says today; elsewhere: the same, but artifacts are not on this machine; stale: something
+    changed; incomplete: stages have not run; outgrown: an older mtlspec recorded it; broken: it cannot be planned.
+    """
     from mtlspec.cli import console
-    from mtlspec.errors import MtlspecError
-    from mtlspec.execute.materialise import materialise, materialised_runs
-    from mtlspec.execute.staleness import statuses
+    from mtlspec.execute.materialise import materialised_runs
+    from mtlspec.execute.standing import standing
     from mtlspec.io.project import Project
-    from mtlspec.plan.dvc import PLAN_STAGE
-    from mtlspec.track.record import outgrown_run
 
     project = Project.find()
-    rows = []
-    for places in materialised_runs(project):
-        row: dict[str, Any] = {"spec": places.spec_name, "file": "", "overrides": []}
-        row["outgrown"] = outgrown_run(places) is not None
-        try:
-            told = json.loads(places.params(PLAN_STAGE).read_bytes())
-            row |= {"file": told["spec"], "overrides": told["overrides"]}
-            found = statuses(materialise(project, project.root / told["spec"], told["overrides"]))
-        except MtlspecError as error:
-            rows.append({**row, "error": str(error)})
-            continue
-        except (OSError, ValueError, KeyError, TypeError):
-            said = f"its stages are broken: run it again, or `mtlspec registry remove {places.spec_name}`"
-            rows.append({**row, "error": said})
-            continue
-        counts = Counter(status.state for status in found)
-        first = next((status for status in found if status.state != "cached"), None)
-        why = f"{first.stage.name}: {'; '.join(first.reasons)}" if first else ""
-        rows.append({**row, "stages": len(found), "cached": counts["cached"], "why": why})
+    rows = [_row(places.spec_name, standing(project, places)) for places in materialised_runs(project)]
     if json_:
         console.say_json(rows)
         return
@@ -51,10 +34,25 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     table = [
         (
             row["spec"],
-            row["file"],
-            row["error"] if "error" in row else f"{row['cached']} of {row['stages']}{', outgrown' * row['outgrown']}",
-            row.get("why", ""),
+            " ".join([row["file"], *row["overrides"]]),
+            row["state"],
+            f"{row['cached']} of {row['stages']}" if "stages" in row else "",
+            row.get("why") or row.get("error", ""),
         )
         for row in rows
     ]
-    console.say_table(("spec", "file", "up to date", "first stage to run"), table)
+    console.say_table(("run", "from", "state", "here", "first stage to run"), table)
+
+
+def _row(name: str, found: Standing) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "spec": name,
+        "file": found.source.spec if found.source else "",
+        "overrides": list(found.source.overrides) if found.source else [],
+        "state": found.word,
+    }
+    if found.problem is not None:
+        return {**row, "error": found.problem}
+    first = found.first
+    why = f"{first.stage.name}: {'; '.join(first.reasons)}" if first else ""
+    return {**row, "stages": len(found.stages), "cached": found.cached, "why": why}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +20,16 @@ from mtlspec.plan.dvc import (
     PLAN_STAGE,
     is_outside,
     pipeline_text,
-    plan_stage_file,
     read_stage_file,
     results_file,
     results_stage,
     results_text,
     stage_file,
 )
+from mtlspec.plan.source import Source, read_source
 from mtlspec.plan.types import Plan
-from mtlspec.spec.load import LoadedSpec, load_spec
+from mtlspec.spec.load import LoadedSpec, load_spec, own_name
+from mtlspec.spec.overrides import name_of_run, same
 from mtlspec.spec.sources import Sources
 
 
@@ -72,13 +74,14 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     loaded = load_spec(spec_path, project, overrides)
     plan = build_plan(loaded)
     places = project.run(plan.spec)
+    source = Source(loaded.source, loaded.overrides)
     _require_own_name(project, loaded, places)
     planned_from = [*loaded.files, project.lock_file, PACKAGE]
     relative = [
         _from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)
     ]
     fixed = {
-        places.params(PLAN_STAGE): plan_stage_file(project.relative(spec_path), overrides),
+        places.params(PLAN_STAGE): source.text(),
         places.base / "dvc.yaml": pipeline_text(plan, relative),
     }
     fixed |= {places.params(stage.name): stage_file(stage) for stage in plan.stages}
@@ -87,18 +90,43 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     return Materialised(project, places, loaded, plan, fixed, derived)
 
 
+def planned_today(project: Project, places: RunPlaces) -> Materialised:
+    """What the spec of a run says now; a run that bears its spec's own name is that of the file as it stands."""
+    told = read_source(places)
+    if told is None:
+        message = "its stages are broken"
+        raise SpecError("E822", message, None, f"run it again, or `mtlspec registry remove {places.spec_name}`")
+    path = project.root / told.spec
+    is_own = own_name(Sources(project).spec(path)) == places.spec_name
+    planned = materialise(project, path, () if is_own else told.overrides)
+    if planned.plan.spec != places.spec_name:
+        hint = f"`mtlspec registry remove {places.spec_name}` if it is not wanted any more"
+        raise SpecError("E823", f"the spec is called '{planned.plan.spec}' now", Place(told.spec), hint)
+    return planned
+
+
 def _require_own_name(project: Project, loaded: LoadedSpec, places: RunPlaces) -> None:
-    """A copy of a spec that kept its name would replace the results of the first."""
-    try:
-        told = json.loads(places.params(PLAN_STAGE).read_bytes())
-        other = project.root / told["spec"]
-        name = Sources(project).spec(other, told["overrides"]).get("name") if other.is_file() else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError, MtlspecError):
+    """Neither a copy of a spec that kept its name nor other overrides replace the results of the first."""
+    told, name = read_source(places), places.spec_name
+    if told is None:
         return
-    if told["spec"] != loaded.source and name is not None and name.value == loaded.spec.name:
-        message = f"the name '{loaded.spec.name}' is that of {told['spec']}, which has been run"
-        hint = f"give this spec another name, or `mtlspec registry remove {loaded.spec.name}`"
+    if told.spec != loaded.source and name in _called(project, told):
+        message = f"the name '{name}' is that of {told.spec}, which has been run"
+        hint = f"give this spec another name, or `mtlspec registry remove {name}`"
         raise SpecError("E189", message, Place(loaded.source), hint)
+    if told.spec == loaded.source and loaded.overrides and not same(told.overrides, loaded.overrides):
+        message = f"the name '{name}' is that of another variant, `{told.command()}`"
+        hint = f"choose another name with `--as`, or `mtlspec registry remove {name}`"
+        raise SpecError("E824", message, Place(loaded.source), hint)
+
+
+def _called(project: Project, told: Source) -> set[str]:
+    """What a run's spec is called now, and what its overrides make of that; nothing if its file is gone or broken."""
+    path = project.root / told.spec
+    with suppress(MtlspecError):
+        base = own_name(Sources(project).spec(path)) if path.is_file() else None
+        return {base, name_of_run(base, told.overrides)} if base is not None else set()
+    return set()
 
 
 def remove_run(project: Project, places: RunPlaces) -> None:
@@ -109,15 +137,14 @@ def remove_run(project: Project, places: RunPlaces) -> None:
 
 def plan_again(project: Project, places: RunPlaces) -> None:
     """The plan stage: plan from the same spec; refresh what depends on code, refuse if the spec itself changed."""
-    told = json.loads(places.params(PLAN_STAGE).read_bytes())
-    planned = materialise(project, project.root / told["spec"], told["overrides"])
+    planned = planned_today(project, places)
     for path, text in planned.fixed.items():
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             raise StageError(
                 "E408",
                 "the spec, a card or a default changed since the stages were written",
                 path,
-                f"`mtlspec plan --write {told['spec']}` writes them anew",
+                f"`mtlspec plan --write {places.spec_name}` writes them anew",
             )
     for path, text in planned.derived.items():
         write_text_if_changed(path, text)

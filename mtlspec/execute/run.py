@@ -43,6 +43,8 @@ def run_spec(
 ) -> Materialised:
     """Everything that is stale is run and recorded, or an error says what stopped it; what finished is kept."""
     planned = materialise(project, spec_path, overrides)
+    if overrides:
+        note(f"{planned.plan.spec}: a variant of {planned.loaded.base}, with a record of its own")
     with run_alone(project, planned.plan.spec):
         for path in repair_metadata(project, planned.places):
             note(f"repaired: removed {path}, which an interrupted command had left broken")

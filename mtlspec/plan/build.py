@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from mtlspec.plan.dvc import is_outside, results_target
 from mtlspec.plan.foundation import Foundation, add_foundation
 from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.selection import report_selections, select_inputs, select_params, select_stage, selected_sets
+from mtlspec.plan.source import Source
 from mtlspec.plan.types import Plan
 from mtlspec.spec.expand import Choice, ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions, MeasuringOptions
@@ -182,10 +182,12 @@ def _add_report(
         "analyses": [list(pair) for pair in analyses.items()],  # a list: stored mappings have sorted keys
         "selections": selections,
         "reproduce": {
-            "run": shlex.join(["mtlspec", "run", loaded.source, *(f"--set={text}" for text in loaded.overrides)]),
+            "run": Source(loaded.source, loaded.overrides).command(),
             "dvc": f"dvc repro {results_target(loaded.spec.name, outside)}",
         },
     }
+    if loaded.overrides:
+        params["variant"] = {"of": loaded.base, "file": loaded.source, "overrides": list(loaded.overrides)}
     if loaded.spec.compare_to is not None:
         params["published"] = load_pack(loaded.spec.compare_to).stored()
     builder.add("report", "report", params, inputs, selected_sets(loaded.spec))

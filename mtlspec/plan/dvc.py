@@ -31,11 +31,6 @@ def stage_file(stage: Stage) -> str:
     return pretty_json(told)
 
 
-def plan_stage_file(spec_path: str, overrides: Sequence[str]) -> str:
-    """The bytes of `stages/plan.json`: how the plan was made, so that it can be made again and compared."""
-    return pretty_json({"spec": spec_path, "overrides": list(overrides)})
-
-
 def pipeline_text(plan: Plan, planned_from: Iterable[str]) -> str:
     """`registry/runs/<spec>/dvc.yaml`; `planned_from` are the files that planning read, relative to that folder."""
     lines = [

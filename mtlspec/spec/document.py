@@ -38,7 +38,8 @@ not leak into another: a mapping with another `type` replaces the whole mapping.
 name refines that name: `sampler: {alpha: 0.5}` over `sampler: power`.
 
 **`--set a.b.c=value`** does the same from the command line and comes last; the value is YAML, such as `0.1`, `[1, 2]`
-or `{type: power}`.
+or `{type: power}`. Such a run is a *variant*: it has a folder, a record and a report of its own, called after what was
+set (`study-seeds_1`) or as `--as NAME` says, and the run of the spec itself stays as it is.
 
 **Cards.** `data` and `encoder.card` name a file in `registry/data` or `registry/encoders`, or hold a card themselves.
 `data: {extends: NAME, root: elsewhere}` (or `--set data.root=elsewhere`) is that card with some keys changed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,7 @@ from mtlspec.io.digest import canonical_json, digest_value
 from mtlspec.spec.families import SharingOptions, TaskSetOptions
 from mtlspec.spec.models import ExperimentSpec, ModelGroup, Start, Take, TrainOptions
 from mtlspec.spec.selected import SelectedTaskSet
-
-MAX_NAME = 80
-_DIGEST = 8
+from mtlspec.spec.slugs import DIGEST, cut, setting_slug
 
 Setting = tuple[str, Any]
 
@@ -65,7 +62,7 @@ def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
             for slug, (setting, varied) in zip(slugs, settings, strict=True):
                 choice = _choice(group.task_set, [group_name, label, *slug], tasks, setting, names, above)
                 for seed in spec.seeds:
-                    name = _cut("-".join([group_name, label, *slug, f"s{seed}"]))
+                    name = cut("-".join([group_name, label, *slug, f"s{seed}"]))
                     first = start_variant(start, tasks, seed, setting, above[start.group]) if start else None
                     take = start.take if start else "all"
                     about = (group_name, tasks, varied.sharing, varied.train, seed, setting, name)
@@ -113,7 +110,7 @@ def _choice(
         for variant in above[group]
         if set(variant.tasks) == wanted and _agree(variant.sweep, setting)
     ]
-    return Choice(_cut("-".join(parts)), options, options.candidates(known, tasks), tuple(reads))
+    return Choice(cut("-".join(parts)), options, options.candidates(known, tasks), tuple(reads))
 
 
 def _agree(theirs: Iterable[Setting], ours: Iterable[Setting]) -> bool:
@@ -172,25 +169,9 @@ def _put(raw: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 def _setting_slugs(settings: Sequence[tuple[Setting, ...]]) -> list[list[str]]:
     """Readable parts of a name for each combination; a digest is added where two would read the same."""
-    slugs = [[f"{_short_key(key)}_{_slug(value)}" for key, value in setting] for setting in settings]
+    slugs = [[setting_slug(key, value) for key, value in setting] for setting in settings]
     seen = Counter(map(tuple, slugs))
     return [
-        [*slug, digest_value(list(setting))[:_DIGEST]] if seen[tuple(slug)] > 1 else slug
+        [*slug, digest_value(list(setting))[:DIGEST]] if seen[tuple(slug)] > 1 else slug
         for slug, setting in zip(slugs, settings, strict=True)
     ]
-
-
-def _short_key(key: str) -> str:
-    """`train.lr.encoder` -> `lr_encoder`: what remains without `train` or `sharing`."""
-    parts = key.split(".")
-    return _slug("_".join(parts[1:] or parts))
-
-
-def _slug(value: Any) -> str:
-    text = value if isinstance(value, str) else canonical_json(value)
-    return re.sub(r"[^a-z0-9_-]+", "_", text.lower()).strip("_") or "_"
-
-
-def _cut(name: str) -> str:
-    """A long name keeps its beginning and gets a digest of the whole."""
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - _DIGEST - 1]}-{digest_value(name)[:_DIGEST]}"

@@ -18,6 +18,7 @@ from mtlspec.spec.corpora import resolved
 from mtlspec.spec.explain import explain
 from mtlspec.spec.models import ExperimentSpec, ModelGroup
 from mtlspec.spec.nodes import Node, merge
+from mtlspec.spec.overrides import apply_overrides, check_name, name_of_run
 from mtlspec.spec.sources import Sources
 
 M = TypeVar("M", bound=BaseModel)
@@ -32,23 +33,35 @@ class LoadedSpec:
     encoder: EncoderCard
     files: tuple[Path, ...]  # every file that was read
     source: str  # the spec's own file, relative to the project
+    base: str  # what this file calls the spec; with overrides, `spec.name` is that of a variant
     overrides: tuple[str, ...]
 
 
 def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> LoadedSpec:
     """Read, merge, validate and cross-check a spec; raises `Problems` with all that is wrong."""
     loader = _Loader(Sources(project))
-    node = _complete_models(loader.sources.spec(path, overrides))
+    written = loader.sources.spec(path)
+    node = _complete_models(apply_overrides(written, overrides))
     node, cards = loader.take_corpora(node, project.data_cards)
     node, encoder = loader.take_card(node, ("encoder", "card"), EncoderCard, project.encoder_cards)
     spec = loader.validate(ExperimentSpec, node)
     loader.problems.extend(check_spec(node, cards, encoder, spec.models if spec else _valid_groups(node)))
+    base = own_name(written)
+    if overrides and base is not None:
+        loader.problems.extend(check_name(base, path, project, overrides))
     loader.raise_problems()
     assert spec is not None and encoder is not None
     data = {name: card for name, card in cards.items() if card is not None}
-    spec = resolved(spec, data, encoder)
+    base = base or spec.name
+    spec = resolved(spec, data, encoder).model_copy(update={"name": name_of_run(base, overrides)})
     files = tuple(dict.fromkeys(loader.sources.files))
-    return LoadedSpec(spec, data, encoder, files, project.relative(path.absolute()), tuple(overrides))
+    return LoadedSpec(spec, data, encoder, files, project.relative(path.absolute()), base, tuple(overrides))
+
+
+def own_name(written: Node) -> str | None:
+    """What a spec's text calls it, if it says so."""
+    name = written.get("name")
+    return name.value if name is not None and isinstance(name.value, str) else None
 
 
 def load_data_card(name: str, project: Project) -> DataCard:

@@ -1,22 +1,20 @@
-"""Where a spec's text comes from: its file, the files it extends, cards by name, and `--set` overrides."""
+"""Where a spec's text comes from: its file, the files it extends, and cards by name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mtlspec.errors import MtlspecError, Place, Problems, SpecError, did_you_mean
+from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import NAME
 from mtlspec.spec.nodes import Node, merge
 from mtlspec.spec.words import shorten, show
-from mtlspec.spec.yaml import parse_yaml, read_yaml
+from mtlspec.spec.yaml import read_yaml
 
 MAX_EXTENDS = 16
 _NAME = re.compile(NAME)
-_SEGMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 @dataclass
@@ -26,18 +24,9 @@ class Sources:
     project: Project
     files: list[Path] = field(default_factory=list)
 
-    def spec(self, path: Path, overrides: Sequence[str]) -> Node:
-        """The file with everything it extends below it and the overrides on top; the key `extends` is gone."""
-        node = self._extended(path.absolute(), ())
-        problems: list[MtlspecError] = []
-        for text in overrides:
-            try:
-                node = apply_override(node, text)
-            except MtlspecError as error:
-                problems.extend(error.problems)
-        if problems:
-            raise Problems(problems)
-        return node
+    def spec(self, path: Path) -> Node:
+        """The file with everything it extends below it; the key `extends` is gone."""
+        return self._extended(path.absolute(), ())
 
     def card(self, folder: Path, name: Node) -> Node:
         """The card that a name stands for."""
@@ -119,44 +108,3 @@ def instead_of_file(path: Path) -> str | None:
         return "something else" if path.exists() else None
     except OSError:  # a name that is too long for the file system
         return None
-
-
-def apply_override(node: Node, text: str) -> Node:
-    """`a.b.c=value` laid on a spec; the value is YAML: a scalar, `[1, 2]` or `{a: 1}`."""
-    printable = shorten(" ".join(text.encode(errors="replace").decode().split()))
-    place = Place(f"--set {printable}")
-    dotted, equals, raw = text.partition("=")
-    segments = dotted.strip().split(".")
-    if not equals or not all(_SEGMENT.fullmatch(segment) for segment in segments):
-        raise SpecError("E138", "an override is written `key.key=value`", place)
-    if segments == ["extends"]:
-        raise SpecError("E175", "`extends` cannot be set", place, "write it in the spec's file")
-    if not raw.strip():
-        raise SpecError("E139", "the value is missing", place, "write `null` to unset a key")
-    try:
-        parsed = parse_yaml(raw.encode(errors="surrogateescape"), place.file)
-    except MtlspecError as error:
-        problems = [SpecError(p.code, p.message, place, _override_hint(p)) for p in error.problems]
-        raise Problems(problems) from None
-    over = _said_at(parsed, place)
-    for depth in reversed(range(len(segments))):
-        below = node.get(*segments[:depth])
-        if below is not None and not isinstance(below.value, dict | str | None):
-            through = ".".join(segments[:depth])
-            raise SpecError("E140", f"'{through}' is {show(below.plain())} and has no keys", place, "set it as a whole")
-        over = Node({segments[depth]: over}, place, place)
-    return merge(node, over)
-
-
-def _override_hint(problem: MtlspecError) -> str | None:
-    """Hints of the YAML reader speak of files."""
-    return "use a UTF-8 locale" if problem.code == "E104" else problem.hint
-
-
-def _said_at(node: Node, place: Place) -> Node:
-    """The same tree, with one place for everything in it."""
-    if isinstance(node.value, dict):
-        return Node({key: _said_at(child, place) for key, child in node.value.items()}, place, place)
-    if isinstance(node.value, list):
-        return Node([_said_at(child, place) for child in node.value], place, place)
-    return Node(node.value, place, place)

@@ -38,7 +38,12 @@ def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -
     resolved = report_params(plan)
     return {
         "format": FORMAT,
-        "spec": {"name": plan.spec, "digest": plan.spec_digest, "resolved": resolved["spec"]},
+        "spec": {
+            "name": plan.spec,
+            "digest": plan.spec_digest,
+            "resolved": resolved["spec"],
+            **({"variant": resolved["variant"]} if "variant" in resolved else {}),  # its spec, and the overrides
+        },
         "plan": plan.digest,
         "data": {"cards": resolved["data"], "artifacts": _artifacts(plan, stages, "data")},
         "encoder": {"card": resolved["encoder"], "artifacts": _artifacts(plan, stages, "encoder")},

@@ -111,8 +111,8 @@ def test_the_whole_study_runs_end_to_end(encoder: str, tmp_path: Path) -> None:
     study.mtlspec("data", "lock", "ontonotes5", **where)
     small = ("encoder.card=standin", "run.device=cpu", "train.epochs=1", "seeds=[1, 2]")
     overrides = [word for setting in small for word in ("--set", setting)]
-    study.mtlspec("run", f"specs/paper/{name}.yaml", "--no-publish", *overrides, **where)
-    run = study.root / "registry" / "runs" / name
+    study.mtlspec("run", f"specs/paper/{name}.yaml", "--no-publish", "--as", "small_study", *overrides, **where)
+    run = study.root / "registry" / "runs" / "small_study"
     assert json.loads((run / "record.json").read_bytes())["missing"] == []
     stem = json.loads((run / "artifacts/analyse-stem_cells/analysis.json").read_bytes())
     assert "stem cell hypothesis" in stem["summary"][0]

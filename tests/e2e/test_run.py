@@ -205,3 +205,36 @@ def test_a_data_file_that_drifts_is_named_with_both_digests(study: Study, tmp_pa
     study.mtlspec("data", "lock", "mini")
     plan = study.plan()
     assert any("sha256" in reason for reason in plan["data-mini"]["reasons"])
+
+
+def test_a_variant_runs_beside_its_spec_and_every_command_knows_it(study: Study) -> None:
+    before = study.digests()
+    done = study.mtlspec("run", "small", "--set", "seeds=[1]", "--no-publish")
+    assert "small-seeds_1: a variant of small, with a record of its own" in done.stderr
+    outcomes = study.outcomes(done)
+    ran = {name for name, word in outcomes.items() if word == "done"}
+    assert ran == {"plan", "report", "results@small-seeds_1"}  # all else is what its spec has computed already
+    assert study.digests() == before
+    run = study.root / "registry" / "runs" / "small-seeds_1"
+    record = json.loads((run / "record.json").read_bytes())
+    assert record["spec"]["name"] == "small-seeds_1"
+    assert record["spec"]["variant"] == {"of": "small", "file": "specs/small.yaml", "overrides": ["seeds=[1]"]}
+    assert "variant" not in json.loads((study.run / "record.json").read_bytes())["spec"]
+    rows = json.loads(study.mtlspec("registry", "list", "--json").stdout)
+    assert [(row["spec"], row["state"]) for row in rows] == [("small", "current"), ("small-seeds_1", "current")]
+    shown = study.mtlspec("registry", "show", "small-seeds_1").stdout
+    assert "variant of   small (specs/small.yaml) with seeds=[1]" in shown and "up to date" in shown
+    assert (
+        "1 artifacts differ: report" in study.mtlspec("registry", "diff", "small", "small-seeds_1", check=False).stdout
+    )
+    assert study.mtlspec("report", "small-seeds_1").stdout.strip() == "registry/runs/small-seeds_1/work/report.html"
+    assert "everything holds" in study.mtlspec("verify", "small-seeds_1").stdout
+    assert study.outcomes(study.mtlspec("run", "small-seeds_1", "--no-publish")) == {}
+    assert "Running stage" not in study.tool("dvc", "repro", "results@small-seeds_1").stdout
+    spec = study.root / "specs" / "small.yaml"
+    spec.write_text(SPEC.replace("seeds: [1]", "seeds: [1, 2]"))
+    rows = json.loads(study.mtlspec("status", "--json").stdout)
+    assert [(row["spec"], row["state"]) for row in rows] == [("small", "stale"), ("small-seeds_1", "current")]
+    shutil.rmtree(run / "artifacts")
+    rows = json.loads(study.mtlspec("registry", "list", "--json").stdout)
+    assert [(row["state"], row["here"]) for row in rows] == [("stale", [9, 17]), ("elsewhere", [0, 11])]

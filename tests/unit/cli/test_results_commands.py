@@ -58,13 +58,13 @@ def test_a_spec_is_found_by_the_name_it_gives_itself(study: FinishedRun, capsys:
 def test_registry_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert mtlspec(["registry", "list", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["spec"], row["models"], row["missing"], row["stale"]) == ("study", 4, 0, None)
+    assert (row["spec"], row["models"], row["missing"], row["state"]) == ("study", 4, 0, "broken")
     assert mtlspec(["registry", "list"]) == 0
     assert "study" in capsys.readouterr().out
     assert mtlspec(["registry", "show", "study"]) == 0
     text = capsys.readouterr().out
     assert "pair: pos + ner" in text
-    assert "its spec is not in specs/ any more" in text
+    assert "it cannot be planned today: error E822: its stages are broken; run it again" in text
     assert mtlspec(["registry", "show", "study", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spec"]["name"] == "study"
 

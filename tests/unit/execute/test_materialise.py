@@ -54,7 +54,8 @@ def test_status_shows_other_specs_beside_a_broken_one(project: Project, capsys: 
     assert mtlspec(["status", "--json"]) == 0
     *broken, small = json.loads(capsys.readouterr().out)
     assert [row["error"] for row in broken] == [
-        f"its stages are broken: run it again, or `mtlspec registry remove broken_{number}`" for number in range(4)
+        f"error E822: its stages are broken; run it again, or `mtlspec registry remove broken_{number}`"
+        for number in range(4)
     ]
     assert small["spec"] == "small" and "error" not in small
 

@@ -71,7 +71,7 @@ def test_each_spec_is_named_once_and_what_a_clone_cannot_compute_stands_apart(pr
     told = materialise(project, project.root / "specs/on_there.yaml", ["seeds=[4]"]).plan.stage("report").params
     assert told["reproduce"] == {
         "run": "mtlspec run specs/on_there.yaml '--set=seeds=[4]'",
-        "dvc": "dvc repro registry/dvc.yaml:results@on_there",
+        "dvc": "dvc repro registry/dvc.yaml:results@on_there-seeds_4",
     }
 
 
@@ -79,7 +79,9 @@ def test_a_spec_that_brings_its_data_into_the_project_moves(project: Project) ->
     materialise(project, project.root / "specs/on_there.yaml").write()
     assert yaml.safe_load((project.root / "dvc.yaml").read_text()) == {"stages": {}}
     (project.root / "registry/dvc.lock").write_text("schema: '2.0'\n")
-    materialise(project, project.root / "specs/on_there.yaml", ["data.root=data"]).write()
+    spec = project.root / "specs/on_there.yaml"
+    spec.write_text(spec.read_text().replace("data: there", "data: {extends: there, root: data}"))
+    materialise(project, spec).write()
     assert _stages(project.root / "dvc.yaml") == {"results": ["on_there"]}
     assert not list((project.root / "registry").glob("dvc.*"))
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.io.project import Project
-from mtlspec.spec.expand import MAX_NAME, count, expand
+from mtlspec.spec.expand import count, expand
 from mtlspec.spec.load import LoadedSpec, load_spec
 from mtlspec.spec.models import ExperimentSpec, ModelGroup
+from mtlspec.spec.slugs import MAX_NAME
 from tests.unit.spec.small_project import SPEC, make_project
 
 Load = Callable[..., LoadedSpec]

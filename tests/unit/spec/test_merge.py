@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mtlspec.errors import Place
 from mtlspec.io.digest import canonical_json
 from mtlspec.spec.nodes import merge, wrap
-from mtlspec.spec.sources import apply_override
+from mtlspec.spec.overrides import apply_override
 from mtlspec.spec.words import shorten
 
 KEYS = st.sampled_from(["a", "b", "c", "type"])
