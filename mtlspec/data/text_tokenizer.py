@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from tokenizers import Encoding, Tokenizer, models, processors
 
 from mtlspec.data.batching import Specials
+from mtlspec.data.length_limit import LOCAL, asked, limit_of
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.tokenizer import read_specials, read_tokenizer
-from mtlspec.errors import DataError, EncoderError, Place
+from mtlspec.errors import DataError, Place
 
 LongText = Literal["error", "window", "longest_first", "only_second"]
 """What happens to a text that is longer than the encoder reads at once."""
 
 _CUTTING = ("longest_first", "only_second")
-_AFTER_PADDING = (
-    "roberta",
-    "xlm-roberta",
-    "camembert",
-    "roberta-prelayernorm",
-    "xlm-roberta-xl",
-    "xmod",
-    "data2vec-text",
-)
-"""Families that count positions from behind the padding's id, and so read that many sub-tokens less."""
-
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
 class EncodedText(NamedTuple):
@@ -66,7 +55,7 @@ class TextTokenizer:
         tokenizer = read_tokenizer(directory)
         if tokenizer.post_processor is None:
             tokenizer.post_processor = _post_processor(directory)
-        limit = max_pieces if max_pieces is not None else length_limit(directory)
+        limit = max_pieces if max_pieces is not None else limit_of(directory)
         return cls(tokenizer, read_specials(directory), limit, long_text)
 
     def encode(self, sentences: Sequence[Sentence]) -> list[EncodedText]:
@@ -108,34 +97,11 @@ class TextTokenizer:
             self._tokenizer.no_truncation()
 
 
-def length_limit(directory: Path) -> int | None:
-    """Sub-tokens, special ones included, that the encoder of a directory reads at once; None if there is no limit."""
-    if not (directory / "config.json").is_file():
-        return None
-    from transformers import AutoConfig
-
-    config = _asked(lambda: AutoConfig.from_pretrained(directory, **_LOCAL), directory)
-    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-    if positions is None or positions <= 0:
-        return None
-    return int(positions - config.pad_token_id - 1 if config.model_type in _AFTER_PADDING else positions)
-
-
 def _input(sentence: Sentence) -> str | tuple[str, str]:
     first, *more = sentence.texts
     if len(more) > 1:
         raise DataError("E282", f"{len(more) + 1} texts in one example", Place(*sentence.place), "give one or two")
     return (first, more[0]) if more else first
-
-
-def _asked(question: Callable[[], Any], directory: Path) -> Any:
-    """What transformers knows of an encoder's directory."""
-    try:
-        return question()
-    except (ValueError, KeyError, OSError, TypeError, ImportError, AttributeError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        message = f"transformers does not know how this encoder reads text: {reason}"
-        raise EncoderError("E383", message, directory) from None
 
 
 def _post_processor(directory: Path) -> Any:
@@ -144,7 +110,7 @@ def _post_processor(directory: Path) -> Any:
         return _bert_like(read_specials(directory), read_tokenizer(directory))
     from transformers import AutoTokenizer
 
-    known = _asked(lambda: AutoTokenizer.from_pretrained(directory, **_LOCAL), directory)
+    known = asked(lambda: AutoTokenizer.from_pretrained(directory, **LOCAL), directory)
     return known.backend_tokenizer.post_processor
 
 

@@ -21,7 +21,7 @@ from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.data.streams import seed_stream
 from mtlspec.errors import EncoderError
-from mtlspec.model.encoder.states import States
+from mtlspec.model.encoder.states import Ends, States
 from mtlspec.model.sharing import Sharing
 from mtlspec.model.task import Task
 from mtlspec.spec.models import BatchLimits
@@ -90,12 +90,13 @@ def mean_losses(sharing: Sharing, tasks: Sequence[Task], batches: Iterable[Annot
 
 def sentence_losses(task: Task, states: States, batch: Batch, gold: Any) -> Tensor:
     """[B]: the loss of every sentence as if it were alone in its batch."""
-    split = zip(*(part.unbind(0) for part in (states.words, states.cls, states.sep, states.pieces)), strict=True)
+    parts = (states.words, states.cls, states.sep, states.pieces, *(states.windows or ()))
+    split = zip(*(part.unbind(0) for part in parts), strict=True)
     losses = []
-    for (words, cls, sep, pieces), alone in zip(split, _each_alone(batch), strict=True):
+    for (words, cls, sep, pieces, *ends), alone in zip(split, _each_alone(batch), strict=True):
         own_words, own_pieces = words[: alone.word_mask.shape[1]], pieces[: alone.pieces.shape[1]]
-        one = [part.unsqueeze(0) for part in (own_words, cls, sep, own_pieces)]
-        own = States(one[0], one[1], one[2], one[3], states.causal)
+        one = [part.unsqueeze(0) for part in (own_words, cls, sep, own_pieces, *ends)]
+        own = States(one[0], one[1], one[2], one[3], states.causal, Ends(*one[4:]) if ends else None)
         losses.append(task.loss(own, alone, gold))
     return torch.stack(losses)
 

@@ -15,7 +15,7 @@ from mtlspec.data.batching import Batch, Specials
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
 from mtlspec.kinds import options_class
-from mtlspec.model.encoder.states import States
+from mtlspec.model.encoder.states import Ends, States
 from mtlspec.spec.encoders import DEFAULT, EncoderOptions
 from mtlspec.spec.families import ENCODERS
 
@@ -51,11 +51,14 @@ class Encoder(nn.Module):
 
     def forward(self, batch: Batch) -> States:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
-        hidden = self.hidden(pieces, batch.piece_mask, batch.types)
-        last = batch.piece_mask.sum(1, keepdim=True) - 1
-        sep = hidden.gather(1, last.unsqueeze(2).expand(-1, -1, hidden.shape[2])).squeeze(1)
+        hidden, windows = self.read(pieces, batch.piece_mask, batch.types)
+        ends = ends_of(hidden, batch.piece_mask)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
-        return States(words, hidden[:, 0], sep, hidden, self.causal)
+        return States(words, ends.first, ends.last, hidden, self.causal, windows)
+
+    def read(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, Ends | None]:
+        """`hidden`, and the ends of windows where it has read in several."""
+        return self.hidden(pieces, mask, types), None
 
     @property
     def architecture(self) -> str:
@@ -154,6 +157,12 @@ def copy_tokenizer(source: Path, directory: Path) -> None:
     for name in TOKENIZER_FILES:
         if (source / name).is_file():
             write_bytes(directory / name, (source / name).read_bytes())
+
+
+def ends_of(hidden: Tensor, mask: Tensor) -> Ends:
+    """First and last of the sub-tokens that are there: hidden [B, S, D], mask bool [B, S]."""
+    last = mask.sum(1, keepdim=True) - 1
+    return Ends(hidden[:, 0], hidden.gather(1, last.unsqueeze(2).expand(-1, -1, hidden.shape[2])).squeeze(1))
 
 
 def pool_words(hidden: Tensor, word_of_piece: Tensor, words: int) -> Tensor:

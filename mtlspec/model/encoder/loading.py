@@ -139,18 +139,6 @@ def _load_pruned(directory: Path, config: Any) -> nn.Module:
     return model.eval()
 
 
-def length_limit(model: nn.Module, config: Any) -> int | None:
-    """How many sub-tokens, special ones included, the encoder can read at once; None if there is no limit."""
-    positions: int | None = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
-    if positions is None or positions <= 0:
-        return None
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            # RoBERTa and its kin start counting after the padding index.
-            return positions if module.padding_idx is None else positions - module.padding_idx - 1
-    return positions
-
-
 def config_values(config: Any) -> dict[str, Any]:
     """The config as JSON that says nothing about where it was read."""
     values: dict[str, Any] = json.loads(config.to_json_string(use_diff=True))

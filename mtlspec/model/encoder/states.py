@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
+
+
+class Ends(NamedTuple):
+    """The vectors of an example's first and last sub-token, each [B, D]."""
+
+    first: Tensor
+    last: Tensor
 
 
 @dataclass(frozen=True)
 class States:
     """words [B, W, D] (zero on padding); cls [B, D], the first sub-token; sep [B, D], the last; pieces [B, S, D].
 
-    `causal`: the encoder reads from left to right, so that a sub-token knows nothing of what follows it.
+    `causal`: the encoder reads from left to right, so that a sub-token knows nothing of what follows it. `windows`:
+    where some example was too long to be read at once, the ends of its windows, the mean over them; `cls` and `sep`
+    are then of the first and the last window alone, which have seen nothing of the others.
     """
 
     words: Tensor
@@ -19,6 +29,12 @@ class States:
     sep: Tensor
     pieces: Tensor
     causal: bool = False
+    windows: Ends | None = None
+
+    @property
+    def ends(self) -> Ends:
+        """What stands for a whole example."""
+        return Ends(self.cls, self.sep) if self.windows is None else self.windows
 
     def select(self, index: Tensor, words: int, pieces: int) -> States:
         """The examples of index int64 [n] with their first `words` words and `pieces` sub-tokens."""
@@ -28,4 +44,5 @@ class States:
             self.sep.index_select(0, index),
             self.pieces.index_select(0, index)[:, :pieces],
             self.causal,
+            None if self.windows is None else Ends(*(end.index_select(0, index) for end in self.windows)),
         )

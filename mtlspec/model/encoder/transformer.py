@@ -11,12 +11,14 @@ from typing import Any
 from torch import Tensor, nn
 
 from mtlspec.data.batching import Specials
+from mtlspec.data.length_limit import length_limit
 from mtlspec.io.write import write_json
-from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer
+from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer, ends_of
 from mtlspec.model.encoder.families import FAMILIES
 from mtlspec.model.encoder.heads import Heads
-from mtlspec.model.encoder.loading import config_values, length_limit, save_model
+from mtlspec.model.encoder.loading import config_values, save_model
 from mtlspec.model.encoder.places import Places
+from mtlspec.model.encoder.states import Ends
 from mtlspec.model.encoder.windows import Windows, cut
 from mtlspec.spec.encoders import EncoderOptions
 
@@ -59,12 +61,17 @@ class Transformer(Encoder):
 
     def hidden(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
         """Last-layer states, whatever the length: longer ones than the model reads go through it in windows."""
+        return self.read(pieces, mask, types)[0]
+
+    def read(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, Ends | None]:
         if self.max_pieces is None or pieces.shape[1] <= self.max_pieces:
-            return self._transform(pieces, mask, types)
+            return self._transform(pieces, mask, types), None
         windows = cut(pieces, mask, self.max_pieces, self.specials)
         with self._windowed(windows):
             own = None if types is None else windows.of_pieces(types)
-            return windows.stitch(self._transform(windows.pieces, windows.mask, own))
+            states = self._transform(windows.pieces, windows.mask, own)
+        ends = Ends(*(windows.mean(end, len(pieces)) for end in ends_of(states, windows.mask)))
+        return windows.stitch(states), ends
 
     def per_row(self, tensor: Tensor) -> Tensor:
         return tensor if self._windows is None else tensor.index_select(0, self._windows.rows)

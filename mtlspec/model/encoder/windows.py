@@ -53,6 +53,15 @@ class Windows:
         chosen = states.flatten(0, 1).index_select(0, self.source.flatten())
         return chosen.view(*self.source.shape, *states.shape[2:])
 
+    def mean(self, vectors: Tensor, sentences: int) -> Tensor:
+        """One vector a window [R, D] -> the mean over each sentence's windows [B, D].
+
+        A matrix product, because its backward pass adds up in a fixed order on every device.
+        """
+        belongs = self.rows.unsqueeze(0) == torch.arange(sentences, device=self.rows.device).unsqueeze(1)  # [B, R]
+        weight = belongs.to(vectors.dtype)
+        return (weight / weight.sum(1, keepdim=True)) @ vectors
+
     def of_pieces(self, values: Tensor) -> Tensor:
         """Values of the sentences' sub-tokens, int64 [B, S] -> of the windows' [R, L], zero on padding."""
         return values.index_select(0, self.rows).gather(1, self.places).masked_fill(~self.mask, 0)

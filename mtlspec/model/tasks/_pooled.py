@@ -27,7 +27,8 @@ class PooledOptions(TaskOptions):
         default="auto",
         description=(
             "The vector of an example: that of the first sub-token (`cls`), of the last one (`last`), or the mean of "
-            "all but special ones. `auto`: `last` for an encoder that reads from left to right, else `cls`."
+            "all but special ones. `auto`: `last` for an encoder that reads from left to right, else `cls`. Of a text "
+            "that is read in several windows, the mean of their vectors."
         ),
     )
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(

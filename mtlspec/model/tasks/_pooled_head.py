@@ -40,4 +40,4 @@ def pooled(states: States, batch: Batch, pooling: Pooling) -> Tensor:
     if pooling == "cls" and states.causal:
         message = "this encoder reads from left to right: its first sub-token knows nothing of the text behind it"
         raise EncoderError("E371", message, hint="use `pooling: last`, or `mean`")
-    return states.cls if pooling == "cls" else states.sep
+    return states.ends.first if pooling == "cls" else states.ends.last

@@ -10,11 +10,12 @@ import pytest
 import torch
 
 from mtlspec.data.batching import collate, collate_parts
+from mtlspec.data.length_limit import length_limit, limit_of
 from mtlspec.data.prepare import write_prepared
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import Statistics
-from mtlspec.data.text_tokenizer import TextTokenizer, length_limit
+from mtlspec.data.text_tokenizer import TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError
 from tests import toy
@@ -75,11 +76,10 @@ def test_long_pairs_are_cut_as_the_familys_own_tokenizer_cuts_them(family: tuple
 
 def test_the_limit_is_the_encoders(family: tuple[str, Path]) -> None:
     from mtlspec.model.encoder.loading import build_model, load_config
-    from mtlspec.model.encoder.loading import length_limit as of_model
 
     _, directory = family
     config = load_config(directory)
-    assert length_limit(directory) == of_model(build_model(config), config)
+    assert limit_of(directory) == length_limit(build_model(config), config)
 
 
 def test_special_tokens_in_a_text_are_text(family: tuple[str, Path]) -> None:

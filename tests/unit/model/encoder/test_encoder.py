@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mtlspec.data.length_limit import limit_of
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.encoder import Encoder, pool_words
 from mtlspec.model.encoder.windows import cut, window_owners, window_starts
@@ -184,6 +185,41 @@ def test_a_sentence_over_the_limit_is_read_to_its_end(directory):
     assert states.words.shape[1] == int(long.word_mask.sum())
     assert not torch.equal(encoder(other).words[0, -1], states.words[0, -1])
     states.words.sum().backward()
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_the_ends_of_a_long_text_are_the_mean_over_its_windows(family, tmp_path):
+    """So that a label of a whole text depends on all of it, whatever is pooled."""
+    encoder = Encoder.load(small.write(tmp_path, family), max_pieces=12)
+    batch = small.batch(5, 30, 20)
+    states = encoder(batch)
+    windows = cut(batch.pieces, batch.piece_mask, 12, small.SPECIALS)
+    read = [
+        encoder.hidden(p[m].unsqueeze(0), m[m].unsqueeze(0))[0]
+        for p, m in zip(windows.pieces, windows.mask, strict=True)
+    ]
+    for row in range(3):
+        own = [window for window, number in zip(read, windows.rows.tolist(), strict=True) if number == row]
+        torch.testing.assert_close(states.ends.first[row], torch.stack([w[0] for w in own]).mean(0), rtol=0, atol=1e-5)
+        torch.testing.assert_close(states.ends.last[row], torch.stack([w[-1] for w in own]).mean(0), rtol=0, atol=1e-5)
+    torch.testing.assert_close(states.ends.first[0], states.cls[0])
+    for end, also in zip(states.select(torch.tensor([2, 0]), 4, 9).ends, states.ends, strict=True):
+        assert torch.equal(end, also[[2, 0]])
+    short = encoder(small.batch(5, 6))
+    assert short.windows is None and short.ends.first is short.cls and short.ends.last is short.sep
+    other = replace(batch, pieces=batch.pieces.clone())
+    for place in (2, 16, 29):  # in its first window, in its middle, in its last
+        other.pieces[1] = batch.pieces[1]
+        other.pieces[1, place] = 5 if int(batch.pieces[1, place]) != 5 else 6
+        changed = encoder(other).ends
+        assert not torch.allclose(changed.last[1], states.ends.last[1], atol=1e-5)
+        assert family == "gpt2" or not torch.allclose(changed.first[1], states.ends.first[1], atol=1e-5)
+
+
+def test_the_limit_of_families_that_we_do_not_know_is_the_same_before_and_after_loading(tmp_path):
+    for family in ("mpnet", "roberta", "bert"):
+        directory = small.write(tmp_path / family, family)
+        assert limit_of(directory) == Encoder.load(directory).max_pieces, family
 
 
 def test_a_limit_above_the_encoders_is_refused(directory):
