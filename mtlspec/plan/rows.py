@@ -21,6 +21,7 @@ class ModelRow:
     evaluate: str
     measure: str | None = None  # its measurement, in the rows of an analysis that measures
     select: str | None = None  # what decides which further tasks it learns; None: `tasks` are all of them
+    chosen: tuple[str, ...] | None = None  # those further tasks, once they are known; never part of a plan
 
     @property
     def name(self) -> str:
@@ -34,7 +35,8 @@ class ModelRow:
 
     def stored(self) -> dict[str, Any]:
         """As a stage's parameters hold it: JSON, lists for tuples."""
-        return {**asdict(self), "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep]}
+        planned = {name: value for name, value in asdict(self).items() if name != "chosen"}
+        return {**planned, "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep]}
 
     @classmethod
     def restored(cls, raw: Mapping[str, Any]) -> ModelRow:

@@ -19,6 +19,7 @@ from mtlspec.report.section import Section
 from mtlspec.report.selections import selections_section
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
+from mtlspec.results.learnt import with_choices
 from mtlspec.results.score_table import Matrix, scores_table
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
@@ -55,7 +56,7 @@ class Content:
 
 def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -> Content:
     """`figures` is where the report draws its own."""
-    models = variants(restored_rows(params["models"]))
+    models = variants(with_choices(restored_rows(params["models"]), inputs))
     evaluations = read_evaluations(models, inputs)
     metrics: dict[str, str] = {}
     for variant in models:  # in the order of the spec: JSON objects have lost it

@@ -20,9 +20,17 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """`pair: pos + ner`, or `oracle: ner + selected` if tasks are chosen; with the sweep's values in brackets."""
-        tasks = (*self.tasks, "selected") if self.is_selected else self.tasks
-        return f"{self.group}: {' + '.join(tasks)}{self.point}"
+        """`pair: pos + ner`, with the sweep's values in brackets.
+
+        If tasks are chosen: `oracle: pos + ner (selected)`, or `oracle: pos (none selected)`; `oracle: pos + any
+        selected` where the choice is not known.
+        """
+        if not self.is_selected:
+            return f"{self.group}: {' + '.join(self.tasks)}{self.point}"
+        chosen = self.runs[0].chosen  # one choice serves all seeds
+        further = ("any selected",) if chosen is None else chosen
+        how = "" if chosen is None else " (selected)" if chosen else " (none selected)"
+        return f"{self.group}: {' + '.join((*self.tasks, *further))}{how}{self.point}"
 
     @property
     def is_selected(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -126,6 +127,16 @@ class DataCard(Frozen):
                 if kind is not None:
                     kinds[layer] = kind
         return kinds
+
+    def known_labels(self, layer: str) -> tuple[str, ...] | None:
+        """All labels of a layer, where the readers of all its files name them."""
+        for group in self.files:
+            if layer in group.layers:
+                others = (reader for split, reader in group.readers.items() if split not in group.unlabelled)
+                found = [reader.known_labels(group.layers[layer]) for reader in (group.reader, *others)]
+                named = [labels for labels in found if labels is not None]
+                return tuple(dict.fromkeys(chain.from_iterable(named))) if len(named) == len(found) else None
+        return None
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pydantic import ValidationError
+
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
@@ -31,6 +33,14 @@ def check_task_layer(task: Node, card: DataCard | None) -> Iterator[SpecError]:
         message = f"a task of type '{kind.value}' reads layers of kind {wanted}; '{layer.value}' is of kind '{found}'"
         fitting = sorted(name for name, kind_ in card.layer_kinds.items() if kind_ in options.reads)
         yield SpecError("E151", message, layer.place, f"layers that fit: {', '.join(fitting)}" if fitting else None)
+        return
+    labels = card.known_labels(layer.value)
+    try:
+        problem = kinds.parse(TASKS, TaskOptions, task.plain()).label_problem(labels) if labels is not None else None
+    except ValidationError:  # told of elsewhere
+        return
+    if problem is not None:
+        yield SpecError("E811", problem.message, task.near((problem.option,)).place, problem.hint)
 
 
 def layers_named(analysis: Node) -> dict[str, LayerKind] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
 
@@ -67,6 +67,14 @@ FAMILIES: dict[str, str] = {
 """Every family's package, and what messages call one of its kinds."""
 
 
+class LabelProblem(NamedTuple):
+    """An option of a task that does not fit its labels."""
+
+    option: str
+    message: str
+    hint: str | None = None
+
+
 class TaskOptions(Options):
     """A task type: decoder, loss, decoding, metric and the writer of predictions."""
 
@@ -79,6 +87,11 @@ class TaskOptions(Options):
     @abstractmethod
     def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
         """`labels` are the training labels of the task's layer with their counts; `width` that of the word vectors."""
+
+    def label_problem(self, labels: Sequence[str]) -> LabelProblem | None:
+        """What of these options does not fit the labels of the layer, or None; asked as soon as they are known."""
+        del labels
+        return None
 
 
 class TaggerOptions(Options):
@@ -218,6 +231,11 @@ class ReaderOptions(Options):
     def column_names(self) -> tuple[str, ...]:
         return tuple(self.columns)
 
+    def known_labels(self, column: str) -> tuple[str, ...] | None:
+        """All labels that a column can hold, where the options say so."""
+        del column
+        return None
+
 
 class GeneratorOptions(Options):
     """What makes or fetches a corpus, such as a grammar and a seed."""
@@ -235,6 +253,10 @@ class SourceOptions(Options):
     @abstractmethod
     def fetch(self, request: Request) -> dict[str, Any]:
         """Fill `request.out` with config, weights and tokenizer; facts for the record."""
+
+    def layer_count(self) -> int | None:
+        """The encoder's layers, where that is known before it is fetched."""
+        return None
 
     def shape(self) -> Any:
         """The transformers config of an encoder whose weights are learnt; None where they come from elsewhere."""

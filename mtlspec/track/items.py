@@ -58,7 +58,7 @@ def items(plan: Plan, places: RunPlaces) -> tuple[Item, ...]:
     records = {stage.name: read_stage_record(places, stage.name) for stage in plan.stages}
     done = {name: record for name, record in records.items() if record is not None}
     result: list[Item] = []
-    for variant in plan_variants(plan):
+    for variant in plan_variants(plan, done):
         finished = [run for run in variant.runs if run.evaluate in done and run.train in done]
         if finished:
             children = [_seed_item(plan, places, variant, run, done) for run in finished]

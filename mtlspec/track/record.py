@@ -15,6 +15,7 @@ from mtlspec.io.write import write_text_if_changed
 from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan, Stage
 from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.learnt import with_choice
 from mtlspec.results.variants import Variant, variants
 
 FORMAT = 2
@@ -55,7 +56,7 @@ def build_record(plan: Plan, places: RunPlaces, lock_file: Path | None = None) -
         "environments": environments,
         "lock": digest_file(lock_file) if lock_file is not None and lock_file.is_file() else None,
         "stages": stages,
-        "models": [_model_entry(variant, stages) for variant in plan_variants(plan)],
+        "models": [_model_entry(variant, stages) for variant in plan_variants(plan, stages)],
         "missing": missing,
     }
 
@@ -120,8 +121,11 @@ def report_params(plan: Plan) -> Mapping[str, Any]:
     return next(stage for stage in plan.stages if stage.kind == "report").params
 
 
-def plan_variants(plan: Plan) -> tuple[Variant, ...]:
-    return variants(restored_rows(report_params(plan)["models"]))
+def plan_variants(plan: Plan, stages: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
+    """The models of a plan; `stages` are records, which say what was chosen for those whose tasks are."""
+    rows = restored_rows(report_params(plan)["models"])
+    chosen = [stages[row.select]["facts"]["tasks"] if row.select and row.select in stages else None for row in rows]
+    return variants([with_choice(row, tasks) for row, tasks in zip(rows, chosen, strict=True)])
 
 
 def aggregate(scores: list[Mapping[str, float]]) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import StageError
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.sharing import Sharing
+from mtlspec.spec.freezing import freeze_problem, frozen_part
 from mtlspec.spec.models import BatchLimits, FrozenPart
 
 LIMIT = 2**31  # bytes of activations that are kept at most; a constant, because it decides what is computed in batches
@@ -31,10 +32,10 @@ class Frozen:
         if part is None:
             return
         places = model.encoder.places
-        wanted = FrozenPart(layers=round(part * len(places.layers))) if isinstance(part, float) else part
-        if wanted.layers > len(places.layers):
-            message = f"`freeze` names {wanted.layers} layers, but the encoder has {len(places.layers)}"
-            raise StageError("E435", message, hint="name fewer, or a share of them such as 0.5")
+        problem = freeze_problem(part, len(places.layers))
+        if problem is not None:
+            raise StageError("E435", problem[0], hint=problem[1])
+        wanted = frozen_part(part, len(places.layers))
         if wanted.layers and places.shared:
             hint = "leave `freeze` out, or freeze the embeddings alone: `{layers: 0}`"
             raise StageError(

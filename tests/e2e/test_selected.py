@@ -61,7 +61,9 @@ def test_the_choice_is_an_artifact_and_its_grounds_are_in_the_record(study: Stud
     (grounds,) = facts["candidates"].values()
     assert grounds["chosen"] is False and grounds["paired"] <= grounds["alone"]
     page = (study.run / "artifacts" / "report" / "report.md").read_text()
-    assert "oracle: pos + selected" in page and "oracle: pos is learnt alone" in page
+    assert "oracle: pos (none selected)" in page and "oracle: pos is learnt alone" in page
+    record = json.loads((study.run / "record.json").read_bytes())
+    assert "oracle: pos (none selected)" in [model["label"] for model in record["models"]]
     study.mtlspec("verify", "small")
     assert study.outcomes(study.mtlspec("run", "small", "--no-publish")) == {}
 
@@ -80,6 +82,8 @@ def test_a_changed_evaluation_reruns_the_choice_and_what_it_changes(study: Study
         (study.run / "artifacts" / train / "model.safetensors").read_bytes()
         for train in ("train-oracle-pos-s1", "train-pair-pos-ner-s1")
     ]
+    page = (study.run / "artifacts" / "report" / "report.md").read_text()
+    assert "oracle: pos + ner (selected)" in page and "never: pos (none selected)" in page
     assert weights[0] == weights[1]  # the very model of these tasks, had they been known before
     shutil.rmtree(study.run / "artifacts")
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))

@@ -60,6 +60,10 @@ class ExampleOptions(ReaderOptions):
     def column_names(self) -> tuple[str, ...]:
         return (*self.label, *self.value, *self.tags)
 
+    def known_labels(self, column: str) -> tuple[str, ...] | None:
+        known = self.classes.get(column)
+        return None if known is None else tuple(dict.fromkeys(known.values() if isinstance(known, dict) else known))
+
     def unlabelled(self) -> Self:
         return self.model_copy(update={"label": {}, "value": {}, "tags": {}, "classes": {}})
 

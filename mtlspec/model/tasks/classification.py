@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from mtlspec.errors import StageError, did_you_mean
 from mtlspec.model.tasks._pooled import PooledOptions, PooledTask
-from mtlspec.spec.families import LayerKind
+from mtlspec.spec.families import LabelProblem, LayerKind
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,6 +50,20 @@ class Options(PooledOptions):
     def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
         return Classification(name, self, labels, width)
 
+    def label_problem(self, labels: Sequence[str]) -> LabelProblem | None:
+        weights = self.class_weights if isinstance(self.class_weights, dict) else {}
+        named = [("class_weights", label) for label in weights]
+        for option, label in [*named, *([("positive", self.positive)] if self.positive is not None else [])]:
+            if label not in labels:
+                known = did_you_mean(label, labels) or f"known: {', '.join(sorted(labels))}"
+                return LabelProblem(option, f"`{option}` names '{label}', which is no label of '{self.layer}'", known)
+        if labels and all(weights.get(label) == 0 for label in labels):
+            return LabelProblem("class_weights", "`class_weights` are 0 for all labels, so nothing would be learnt")
+        if self.metric in ("f1", "f1_accuracy") and self.positive is None and len(labels) != 2:
+            message = f"`{self.metric}` is about one of {len(labels)} labels; which one?"
+            return LabelProblem("metric", message, "name it with `positive`, or use `f1_macro`")
+        return None
+
 
 class Classification(PooledTask):
     """It predicts the labels of the training data, in their sorted order."""
@@ -63,12 +77,12 @@ class Classification(PooledTask):
         if not labels:
             raise StageError("E471", f"task '{name}': the training data of layer '{self.layer}' have no labels")
         self.labels = sorted(labels)
+        problem = options.label_problem(self.labels)
+        if problem is not None:
+            raise StageError("E473", f"task '{name}': {problem.message}", hint=problem.hint)
         self.metric = self._metric(options)
         self.module = PooledHead(width, len(self.labels), options)
         self._weights = torch.tensor([_weight(label, labels, options.class_weights) for label in self.labels])
-        if not self._weights.any():
-            raise StageError("E476", f"task '{name}': `class_weights` are 0 for all labels, so nothing would be learnt")
-        self._check_named(options.class_weights if isinstance(options.class_weights, dict) else (), "class_weights")
 
     def encode(self, split: PreparedSplit) -> Tensor:
         """int64 [N]: the number of each example's label."""
@@ -100,21 +114,9 @@ class Classification(PooledTask):
         from mtlspec.metrics.classes import ClassScores, ExampleAccuracy
 
         positive = options.positive or (self.labels[-1] if len(self.labels) == 2 else None)
-        if positive is not None:
-            self._check_named((positive,), "positive")
         if options.metric == "accuracy":
             return ExampleAccuracy()
-        if positive is None and options.metric in ("f1", "f1_accuracy"):
-            message = f"task '{self.name}': `{options.metric}` is about one of {len(self.labels)} labels; which one?"
-            raise StageError("E472", message, hint="name it with `positive`, or use `f1_macro`")
         return ClassScores(self.labels, options.metric, positive)
-
-    def _check_named(self, named: Collection[str], option: str) -> None:
-        for label in named:
-            if label not in self.labels:
-                known = did_you_mean(label, self.labels) or f"known: {', '.join(self.labels)}"
-                message = f"task '{self.name}': `{option}` names '{label}', which is no label of the training data"
-                raise StageError("E473", message, hint=known)
 
 
 def _weight(label: str, counts: Mapping[str, int], weights: str | Mapping[str, float] | None) -> float:

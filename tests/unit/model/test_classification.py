@@ -40,7 +40,7 @@ def classification(labels: dict[str, int] | None = None, width: int = 8, **value
 
 
 def test_weights_of_zero_for_all_labels_are_refused() -> None:
-    with pytest.raises(StageError, match="E476"):
+    with pytest.raises(StageError, match="E473"):
         classification(class_weights={"names": 0.0, "things": 0.0})
 
 
@@ -111,8 +111,9 @@ def test_options_decide_the_metric() -> None:
     ("labels", "values", "code", "message"),
     [
         ({}, {}, "E471", "have no labels"),
-        ({"a": 1, "b": 1, "c": 1}, {"metric": "f1"}, "E472", "one of 3 labels; which one"),
+        ({"a": 1, "b": 1, "c": 1}, {"metric": "f1"}, "E473", "one of 3 labels; which one"),
         (LABELS, {"positive": "thing"}, "E473", "`positive` names 'thing'"),
+        (LABELS, {"class_weights": dict.fromkeys(LABELS, 0.0)}, "E473", "are 0 for all labels"),
         (LABELS, {"class_weights": {"x": 1.0}}, "E473", "`class_weights` names 'x'"),
     ],
 )

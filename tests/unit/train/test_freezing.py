@@ -116,6 +116,8 @@ def test_too_many_layers_are_an_error(toy_encoder: Path, toy_prepared: Path) -> 
     with pytest.raises(StageError, match="`freeze` names 3 layers, but the encoder has 2") as caught:
         _state(toy_encoder, Prepared.load(toy_prepared), freeze={"layers": 3})
     assert caught.value.code == "E435"
+    with pytest.raises(StageError, match=r"`freeze: 0\.2` is a share of 2 layers that rounds to none; name more"):
+        _state(toy_encoder, Prepared.load(toy_prepared), freeze=0.2)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])

@@ -75,6 +75,9 @@ class Options(SourceOptions):
             "dev": dev,
         }
 
+    def layer_count(self) -> int:
+        return self.layers
+
     def shape(self) -> Any:
         return _config(self, self.vocabulary, 0)
 

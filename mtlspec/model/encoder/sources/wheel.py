@@ -28,6 +28,18 @@ class Options(SourceOptions):
         files = copy_pinned(_locate(self), request.out, self.sha256, all_pinned=True, weights=request.weights)
         return {"files": files, "package": self.package, "version": self.version}
 
+    def layer_count(self) -> int | None:
+        """What the installed package says; None where it is not installed, or says nothing."""
+        import json
+
+        from mtlspec.errors import EncoderError
+
+        try:
+            config = json.loads((_locate(self) / "config.json").read_bytes())
+            return int(config["num_hidden_layers"])
+        except (EncoderError, OSError, ValueError, KeyError, TypeError):
+            return None
+
 
 def _locate(options: Options) -> Path:
     """The folder inside the installed package."""
