@@ -18,6 +18,7 @@ import torch
 from mtlspec.io.digest import digest_file
 from mtlspec.train import determinism
 from mtlspec.train.checkpoint import ResumePoints, Saved
+from mtlspec.train.state import TrainState
 from tests import toy
 
 # Few sentences a batch, so that a short run has many updates to be killed at.
@@ -34,6 +35,7 @@ RUNS: dict[str, dict[str, Any]] = {
         **LIMITS,
     },
     "joint": {"tasks": ("pos", "names"), "epochs": 2, "batching": "joint", **LIMITS},
+    "frozen": {"tasks": ("pos", "names"), "epochs": 2, "freeze": 0.5, "dropout": 0.0, **LIMITS},  # states are kept
     "annealed": {
         "tasks": ("pos", "names"),
         "epochs": 2,
@@ -43,7 +45,7 @@ RUNS: dict[str, dict[str, Any]] = {
         **LIMITS,
     },
 }
-KILLS = 8  # of each run
+KILLS = dict.fromkeys(RUNS, 8) | {"frozen": 3}
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +88,12 @@ def test_killed_runs_end_with_the_same_bits(
     params = toy.train_params(**RUNS[name])
     whole = toy.run_train(tmp_path / "whole", toy_encoder, toy_prepared, params)
     rng = random.Random(name)
-    targets = sorted(rng.sample(range(1, whole.facts["updates"]), KILLS))
+    targets = sorted(rng.sample(range(1, whole.facts["updates"]), KILLS[name]))
     killed = 0
     for target in [*targets, whole.facts["updates"] + 1]:  # the last one is let through
         seen = _run_until(server, target, tmp_path / "killed", toy_encoder, toy_prepared, params)
         killed += seen >= target
-    assert killed == KILLS
+    assert killed == KILLS[name]
     for file in ("model.safetensors", "history.parquet", "epochs.json", "model.json"):
         assert digest_file(tmp_path / "killed/out" / file) == digest_file(tmp_path / "whole/out" / file), file
 
@@ -107,6 +109,18 @@ def _interrupted(root: Path, encoder: Path, prepared: Path, params: dict[str, An
 
     with pytest.raises(InterruptedRunError):
         toy.run_train(root, encoder, prepared, params, stop)
+
+
+def _leave_out(section: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Resume points come back without one of their sections."""
+    latest = ResumePoints.latest
+
+    def without(points: ResumePoints) -> Saved | None:
+        saved = latest(points)
+        assert saved is not None
+        return {name: part for name, part in saved.items() if name != section}
+
+    monkeypatch.setattr(ResumePoints, "latest", without)
 
 
 @pytest.fixture(scope="module")
@@ -128,17 +142,34 @@ def test_every_section_of_a_resume_point_is_needed(
     """Without one of them the final bits differ; with all of them (None) they do not."""
     params = toy.train_params(**RUNS["sampled"])
     _interrupted(tmp_path, toy_encoder, toy_prepared, params, at=29)
-    latest = ResumePoints.latest
-
-    def without(points: ResumePoints) -> Saved | None:
-        saved = latest(points)
-        assert saved is not None
-        return {name: part for name, part in saved.items() if name != section}
-
-    monkeypatch.setattr(ResumePoints, "latest", without)
+    _leave_out(section, monkeypatch)
     toy.run_train(tmp_path, toy_encoder, toy_prepared, params)
     same = digest_file(tmp_path / "out/model.safetensors") == uninterrupted
     assert same == (section is None)
+
+
+@pytest.mark.parametrize("section", ["model", "optimiser", "rng", "cursors", None])
+def test_every_section_is_needed_where_states_of_frozen_layers_are_kept(
+    section: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, toy_encoder: Path, toy_prepared: Path
+) -> None:
+    """Kept states are no part of a resume point: they are computed again, to the bit."""
+    active: list[bool] = []
+    fresh = TrainState.fresh
+
+    def noted(*given: Any, **named: Any) -> TrainState:
+        state = fresh(*given, **named)
+        active.append(state.kept.active)
+        return state
+
+    monkeypatch.setattr(TrainState, "fresh", noted)
+    params = toy.train_params(**{**RUNS["frozen"], "epochs": 1})
+    toy.run_train(tmp_path / "whole", toy_encoder, toy_prepared, params)
+    _interrupted(tmp_path / "again", toy_encoder, toy_prepared, params, at=19)
+    _leave_out(section, monkeypatch)
+    toy.run_train(tmp_path / "again", toy_encoder, toy_prepared, params)
+    assert active == [True] * 3
+    ends = {digest_file(tmp_path / name / "out/model.safetensors") for name in ("whole", "again")}
+    assert (len(ends) == 1) == (section is None)
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
