@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from mtlspec.data.corpora import ROLE
 from mtlspec.errors import StageError
 from mtlspec.plan.rows import ModelRow
 from mtlspec.spec.families import Layout
@@ -39,7 +40,10 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the same for all files: bytes depend on predict
 def submissions(
     tasks: Mapping[str, Mapping[str, Any]], rows: Sequence[ModelRow], inputs: Mapping[str, Path]
 ) -> dict[str, bytes]:
-    """File name -> zip, for every group and seed with all of GLUE's tasks; `tasks` are the options of the spec's."""
+    """File name -> zip, for every group and seed with all of GLUE's tasks; `tasks` are the options of the spec's.
+
+    A text that says why takes the place of a zip that would be wrong.
+    """
     found: dict[tuple[str, str, int], dict[str, list[tuple[ModelRow, str]]]] = {}
     for row in rows:
         for task in row.tasks:
@@ -52,8 +56,23 @@ def submissions(
         tables = _tables(members, inputs)
         if tables is not None:
             number = sum(name.startswith(f"{group}-s{seed}") for name in made)  # of a sweep's points
-            made[f"{group}-s{seed}{f'-{number + 1}' if number else ''}.zip"] = _zipped(tables)
+            name = f"{group}-s{seed}{f'-{number + 1}' if number else ''}"
+            lost = _lost([(tasks[task], task) for one in members.values() for _, task in one], inputs)
+            made |= {f"{name}.txt": lost.encode()} if lost else {f"{name}.zip": _zipped(tables)}
     return made
+
+
+def _lost(learnt: Sequence[tuple[Mapping[str, Any], str]], inputs: Mapping[str, Path]) -> str:
+    """Why there can be no zip: rows of a test set that were dropped would move the numbers of all rows behind them."""
+    found = []
+    for options, task in learnt:
+        roles = [
+            role for role in inputs if role.startswith(ROLE) and options.get("data") in (None, role.removeprefix(ROLE))
+        ]
+        for role in roles:
+            dropped = json.loads((inputs[role] / "dropped.json").read_bytes())
+            found += [f"{task}, {split}: {line}\n" for split in _MNLI for line in dropped.get(split, ())]
+    return "".join(["GLUE takes whole test sets only, and these rows were dropped:\n", *found]) if found else ""
 
 
 def _tables(members: Mapping[str, Sequence[tuple[ModelRow, str]]], inputs: Mapping[str, Path]) -> dict[str, str] | None:

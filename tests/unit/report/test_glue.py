@@ -83,3 +83,20 @@ def test_a_label_that_glue_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StageError, match="GLUE has no label '1' here") as caught:
         submissions(TASKS, rows, {rows[0].evaluate: folder})
     assert caught.value.code == "E475"
+
+
+def test_a_test_set_that_lost_rows_gives_a_reason_and_no_zip(tmp_path: Path) -> None:
+    """The rows behind a dropped one would have the wrong numbers."""
+    rows = [model_row("mtl", GLUE)]
+    inputs = {rows[0].evaluate: _write(tmp_path / "c", rows[0].tasks)}
+    tasks = {task: {**TASKS[task], "data": task} for task in GLUE}
+    for task in GLUE:
+        inputs[f"prepare-{task}"] = tmp_path / task
+        (tmp_path / task).mkdir()
+        (tmp_path / task / "dropped.json").write_text(json.dumps({"train": ["train.tsv:3: E701: ragged"]}))
+    assert list(submissions(tasks, rows, inputs)) == ["mtl-s1.zip"]
+    (tmp_path / "qqp" / "dropped.json").write_text(json.dumps({"glue_test": ["test.tsv:7: E713: the text is empty"]}))
+    assert submissions(tasks, rows, inputs) == {
+        "mtl-s1.txt": b"GLUE takes whole test sets only, and these rows were dropped:\n"
+        b"qqp, glue_test: test.tsv:7: E713: the text is empty\n"
+    }
