@@ -25,6 +25,7 @@ from typing import Annotated
 import typer
 
 from mtlspec.errors import MtlspecError, SetupError
+from mtlspec.io.secrets import without_secrets
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
@@ -87,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except MtlspecError as error:
         if debug:
-            traceback.print_exc()
+            _print_traceback()
         for problem in error.problems:
             console.error(str(problem))
         return error.exit_code
@@ -110,13 +111,18 @@ def run(arguments: Sequence[str]) -> int:
             console.error(str(refused))
             return refused.exit_code
         if debug:
-            traceback.print_exc()
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+            _print_traceback()
+        text = " ".join(without_secrets(f"{type(error).__name__}: {error}").split())
         console.error(f"internal error: {text}; this is a fault of mtlspec: run again with --debug and report it")
         return 70
     if result == 130:
         console.error("interrupted")
     return result if isinstance(result, int) else 0
+
+
+def _print_traceback() -> None:
+    """Python's, which quotes errors of other libraries and with them their addresses."""
+    sys.stderr.write(without_secrets(traceback.format_exc()))
 
 
 def _register(app: typer.Typer, name: str, module: ModuleType, panel: str | None) -> None:

@@ -26,23 +26,19 @@ def command(
     """Mirror finished runs to MLflow: the project's own store, or the server that MLFLOW_TRACKING_URI names.
 
     Publishing again sends only what changed. What a server does not take stays in the outbox and is sent the next time;
-    exit code 1 says that something is still pending.
+    exit code 1 says that something is still pending. A server that does not answer is given up within seconds; one that
+    does has all the time it needs.
     """
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
-    from mtlspec.errors import MtlspecError, Problems
+    from mtlspec.errors import Problems
     from mtlspec.io.project import Project
-    from mtlspec.track.mlflow import publish
+    from mtlspec.track.mlflow import publish_all
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
     names = [run_name(spec, project) for spec in specs] if specs else waiting(project)
-    reports, problems = [], []
-    for name in names:
-        try:
-            reports.append(publish(project, name, quick=quick))
-        except MtlspecError as error:  # what is wrong with one run keeps no other from being sent
-            problems.append(error)
+    reports, problems = publish_all(project, names, quick=quick)
     if json_:
         console.say_json([asdict(report) for report in reports])
     else:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mtlspec.io.project import Project
 
-_PATIENCE = 120.0  # seconds, while there is something to send; a store that is broken or does not answer takes a few
+_PATIENCE = 900.0  # seconds, for a server that goes on taking; one that is broken or silent is given up after a few
 
 
 def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from mtlspec.io.digest import pretty_json
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write through a temporary file in the same folder, flush to disk, rename."""
+def write_bytes(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write through a temporary file in the same folder, flush to disk, rename; nobody but us reads it before."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     temporary = Path(name)
@@ -23,7 +23,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -34,9 +34,9 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, mode: int = 0o644) -> None:
     """Keys sorted, one value a line; the same value gives the same bytes."""
-    write_text(path, pretty_json(value))
+    write_bytes(path, pretty_json(value).encode(), mode)
 
 
 def write_text_if_changed(path: Path, text: str) -> bool:

@@ -1,6 +1,7 @@
 """The outbox: what has still to be mirrored, kept on disk until the server has it.
 
-Items are derived from records, so an outbox that is lost costs nothing: publishing again finds what is missing.
+Items are derived from records, so an outbox that is lost costs nothing: publishing again finds what is missing. Servers
+are known by their addresses without users and passwords, and nobody else may read why something was not sent.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from typing import Any
 from mtlspec.errors import SetupError
 from mtlspec.io.digest import digest_value
 from mtlspec.io.project import Project
+from mtlspec.io.secrets import clean_address
 from mtlspec.io.write import write_json
 from mtlspec.track.items import Item
 from mtlspec.track.server import remake
+
+_OURS_ALONE = 0o600
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ class Outbox:
     def wait(self, uri: str, keys: Sequence[str], reason: str) -> None:
         """From now on nothing counts as delivered until all of it is."""
         try:
-            write_json(self.pending_file, {"uri": uri, "items": list(keys), "reason": reason})
+            waiting = {"uri": clean_address(uri), "items": list(keys), "reason": reason}
+            write_json(self.pending_file, waiting, _OURS_ALONE)
             self.delivered_file.unlink(missing_ok=True)
         except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
             blocked = f"this is in the way of the outbox ({error.strerror})"
@@ -49,11 +54,11 @@ class Outbox:
 
     def deliver(self, uri: str, items: Sequence[Item], extra: str) -> None:
         """Everything is at `uri`; `extra` is whatever else was sent, such as the preset view."""
-        write_json(self.delivered_file, {"uri": uri, "digest": _digest(items, extra)})
+        write_json(self.delivered_file, {"uri": clean_address(uri), "digest": _digest(items, extra)}, _OURS_ALONE)
         self.pending_file.unlink(missing_ok=True)
 
     def delivered(self, uri: str, items: Sequence[Item], extra: str) -> bool:
-        return bool(_read(self.delivered_file) == {"uri": uri, "digest": _digest(items, extra)})
+        return bool(_read(self.delivered_file) == {"uri": clean_address(uri), "digest": _digest(items, extra)})
 
 
 def waiting(project: Project) -> tuple[str, ...]:
@@ -64,7 +69,7 @@ def waiting(project: Project) -> tuple[str, ...]:
 def forget(project: Project, uri: str) -> None:
     """Nothing is at `uri` any more, whatever the notes of any spec say."""
     for path in (project.tracking / "delivered").glob("*.json"):
-        if _read(path).get("uri") == uri:
+        if _read(path).get("uri") == clean_address(uri):
             path.unlink(missing_ok=True)
 
 

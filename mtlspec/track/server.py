@@ -17,10 +17,10 @@ from mtlspec.io.project import Project
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-_SECONDS = "4"  # for one request; a run is never held up longer than a request and its one repetition
+_TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 _SETTINGS = {
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": _SECONDS,
+    _TIMEOUT: "4",  # seconds in which a server must take or send some bytes
+    _RETRIES: "1",
     "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # a server may ask for an hour
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
@@ -28,6 +28,7 @@ _SETTINGS = {
     "MLFLOW_DISABLE_SCHEMA_DETAILS": "true",
     "GIT_PYTHON_REFRESH": "quiet",
 }
+_DATABASE_SECONDS = 60.0  # for one answer; a new database makes its tables before the first
 _OPENINGS = 3  # of a database; MLflow's own ten take two minutes
 _PORTS = {"http": 80, "https": 443, "postgresql": 5432, "mysql": 3306, "mssql": 1433}
 
@@ -59,6 +60,8 @@ def unusable(uri: str, seconds: float = 2.0) -> str | None:
     if uri.startswith("sqlite"):
         _, _, file = uri.partition(":///")
         return _unusable_file(Path(file)) if file else None
+    if "://" not in uri and "@" in uri:  # MLflow would make a folder of that name
+        return "not an address (write it with `http://` or `https://`)"
     try:
         parts = urlsplit(uri)
         port = parts.port or _PORTS.get(parts.scheme.partition("+")[0])
@@ -68,8 +71,27 @@ def unusable(uri: str, seconds: float = 2.0) -> str | None:
             return None
     except OSError as error:
         return f"{parts.hostname}:{port} does not answer ({error.strerror or error})"
-    except ValueError as error:
-        return f"not an address ({error})"
+    except ValueError:  # its text may quote a password
+        return (
+            "not an address (in a password, write %40 for @, %2F for /, %3A for :)" if "@" in uri else "not an address"
+        )
+
+
+def answer_seconds(uri: str) -> float | None:
+    """How long one answer may take, from its question to its last byte, with repetitions and redirects.
+
+    None if nothing can be waited for too long: a file. What the user set for MLflow decides about servers.
+    """
+    scheme = uri.partition("://")[0].partition("+")[0] if "://" in uri else "file"
+    if scheme in ("sqlite", "file"):
+        return None
+    if scheme in _PORTS and not scheme.startswith("http"):
+        return _DATABASE_SECONDS
+    configure()
+    try:
+        return (1 + float(os.environ[_RETRIES])) * (1 + float(os.environ[_TIMEOUT]))
+    except ValueError:  # MLflow will say so
+        return _DATABASE_SECONDS
 
 
 def _unusable_file(path: Path) -> str | None:
@@ -94,7 +116,7 @@ def configure() -> None:
     """Short timeouts, no telemetry, no chatter; what the user set stays."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
-    for logger in ("mlflow", "alembic"):
+    for logger in ("mlflow", "alembic", "urllib3"):
         logging.getLogger(logger).setLevel(logging.ERROR)
 
 

@@ -19,6 +19,7 @@ from typing import IO
 
 from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
+from mtlspec.io.secrets import without_secrets
 from mtlspec.track.server import configure, local_uri
 
 _PATIENCE = 60.0
@@ -79,7 +80,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], host: str, port: int, log
 def _last_line(log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return without_secrets(lines[-1]) if lines else "it said nothing"
 
 
 def _stay(number: int, frame: object) -> None:

@@ -183,6 +183,14 @@ def test_an_internal_error_is_one_line_unless_debugging(tmp_path: Path) -> None:
         assert "Traceback (most recent call last)" in run_with("raise ZeroDivisionError", arguments, tmp_path).stderr
 
 
+def test_no_password_reaches_an_error_or_a_traceback(tmp_path: Path) -> None:
+    for options in ([], ["--debug"]):
+        text = "raise ValueError('http://me:hunter2@host/?key=hunter2 Authorization: Basic hunter2')"
+        done = run_with(text.replace("hunter2", "hun' 'ter2"), ["check", *options], tmp_path)
+        assert "ValueError: http://host/?key=*** Authorization: ***" in done.stderr
+        assert "hunter2" not in done.stderr
+
+
 def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
     done = run_with(f"import os; os.kill(os.getpid(), {signal.SIGINT.value})", ["check"], tmp_path)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")

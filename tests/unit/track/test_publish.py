@@ -7,7 +7,6 @@ import shutil
 import socket
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -41,15 +40,6 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "file is not a database": lambda path: path.write_text("garbage\n"),
     "database disk image is malformed": _tear,
 }
-
-
-@pytest.fixture(scope="module")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """MLflow spends seconds on a new database; one is enough, tests start from copies of it."""
-    path = tmp_path_factory.mktemp("store") / "mlflow.db"
-    with quiet_client(f"sqlite:///{path}") as client:
-        client.search_experiments()
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -197,25 +187,6 @@ def test_a_refused_connection_leaves_everything_pending_then_it_is_delivered(cop
     delivered = publish(copy.project, "study", uri=local_uri(copy.project))
     assert len(delivered.created) == MODELS + SEEDS + 1
     assert waiting(copy.project) == ()
-
-
-def test_a_server_that_accepts_and_never_answers_does_not_hold_us_up(
-    copy: FinishedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        uri = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        finished: list[Any] = []
-        worker = threading.Thread(target=lambda: finished.append(publish(copy.project, "study", uri=uri)), daemon=True)
-        started = time.monotonic()
-        worker.start()
-        worker.join(60)  # not a limit on speed: without the short timeout this lasts twenty minutes
-        assert finished, f"still waiting after {time.monotonic() - started:.0f} s"
-    assert len(finished[0].pending) == MODELS + SEEDS + 1
-    assert waiting(copy.project) == ("study",)
 
 
 def test_a_spec_that_never_ran_is_an_error(published: FinishedRun) -> None:
