@@ -71,6 +71,7 @@ def command(
     from mtlspec.execute.alone import run_alone
     from mtlspec.execute.estimate import megabytes, seconds
     from mtlspec.execute.materialise import materialise
+    from mtlspec.execute.run import room
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
     from mtlspec.track.record import outgrown_run
@@ -82,7 +83,7 @@ def command(
         statuses(planned),
         seconds(planned.plan, planned.places),
         megabytes(planned.plan, planned.places),
-        workers=max((os.cpu_count() or 1) // planned.loaded.spec.run.threads, 1),
+        workers=room(planned.loaded.spec.run, os.cpu_count() or 1),
     )
     if write:
         with run_alone(project, planned.plan.spec):

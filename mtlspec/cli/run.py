@@ -20,7 +20,9 @@ def command(
     as_: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Workers; default: cores / threads.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Workers; default: cores / threads, on a GPU one.")
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="After a failure, run what does not depend on it.")
     ] = False,

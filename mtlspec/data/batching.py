@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from mtlspec.data.streams import pass_stream
+from mtlspec.data.transfer import to_device
 from mtlspec.errors import DataError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Specials:
 class Batch:
     """Padded sentences. B sentences, S sub-tokens with specials, W words."""
 
-    rows: Tensor  # int64 [B]: the sentences' numbers in their split
+    rows: Tensor  # int64 [B]: the sentences' numbers in their split; always on the CPU, as the split is
     pieces: Tensor  # int64 [B, S]: [CLS] ... [SEP], then padding
     piece_mask: Tensor  # bool [B, S]: True where there is no padding
     word_of_piece: Tensor  # int64 [B, S]: word number, -1 on specials and padding
@@ -45,24 +46,40 @@ class Batch:
     tasks: Tensor | None = None  # int64 [B]: the task that each example is encoded for; None where it does not matter
 
     def to(self, device: torch.device | str) -> Batch:
-        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self._tensors()}
+        """On another device, all but `rows`; a GPU need not have finished anything."""
+        moved: dict[str, Any] = {name: to_device(value, device) for name, value in self._tensors() if name != "rows"}
         return replace(self, **moved)
+
+    @property
+    def words_there(self) -> Tensor:
+        """`word_mask` on the CPU; a GPU is asked only where no split tells."""
+        if self.split is None or self.word_mask.device.type == "cpu":
+            return self.word_mask.cpu()
+        return torch.arange(self.word_mask.shape[1]) < self.split.word_counts[self.rows].unsqueeze(1)
 
     def _tensors(self) -> list[tuple[str, Tensor]]:
         return [(name, value) for name, value in vars(self).items() if isinstance(value, Tensor)]
 
     def for_task(self, task: int) -> Batch:
         """The same examples, encoded for one task (an index)."""
-        return replace(self, tasks=torch.full_like(self.rows, task))
+        return replace(self, tasks=self.pieces.new_full((len(self.rows),), task))
 
     def select(self, index: Tensor, split: PreparedSplit | None = None) -> Batch:
-        """The examples of index int64 [n], without the columns that only others fill; `split`: where they come from."""
-        words = int(self.word_mask.index_select(0, index).sum(1).max())
-        pieces = int(self.piece_mask.index_select(0, index).sum(1).max())
+        """The examples of index int64 [n], without the columns that only others fill; `split`: where they come from.
+
+        The index is on the CPU, and no device is asked for anything.
+        """
+        split = split if split is not None else self.split
+        if split is None:
+            raise ValueError("a part of a batch needs to know where its examples come from")
+        rows = self.rows[index]
+        words, pieces = int(split.word_counts[rows].max()), int(split.piece_counts[rows].max()) + 2 * split.edge
         widths = {"word_mask": words, "pieces": pieces, "piece_mask": pieces, "word_of_piece": pieces, "types": pieces}
-        chosen: dict[str, Any] = {name: value.index_select(0, index) for name, value in self._tensors()}
+        there = to_device(index, self.pieces.device)
+        others = ((name, value) for name, value in self._tensors() if name != "rows")
+        chosen: dict[str, Any] = {name: value.index_select(0, there) for name, value in others}
         chosen |= {name: chosen[name][:, :width] for name, width in widths.items() if name in chosen}
-        return replace(self, **chosen, split=split if split is not None else self.split)
+        return replace(self, **chosen, rows=rows, split=split)
 
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:

@@ -18,11 +18,12 @@ from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
+from mtlspec.spec.models import RunOptions as MachineOptions
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    workers: int  # 0: as many as cores allow
+    workers: int  # 0: as many as the machine has room for
     keep_going: bool
     cores: int
 
@@ -52,11 +53,19 @@ def run_spec(
         stale = {status.stage.name for status in statuses(planned) if status.state != "cached"}
         check_data(planned, stale, note)
         planned.write()
-        workers = options.workers or max(options.cores // planned.loaded.spec.run.threads, 1)
+        workers = options.workers or room(planned.loaded.spec.run, options.cores)
         stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
         with display(stages, {name: expected[name] for name in stale}, workers) as watcher:
             Scheduler(planned, workers, watcher, options.keep_going).run()
     return planned
+
+
+def room(machine: MachineOptions, cores: int) -> int:
+    """How many stages run side by side unless somebody asks for more: as many as cores allow, one on a GPU.
+
+    Two models on one GPU share its memory and its time, and each of them is slower than alone.
+    """
+    return max(cores // machine.threads, 1) if machine.device == "cpu" else 1
 
 
 def check_data(planned: Materialised, stale: Collection[str], note: Callable[[str], None]) -> None:

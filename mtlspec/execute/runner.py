@@ -21,7 +21,7 @@ from mtlspec.io.write import staged_directory, write_json
 from mtlspec.plan.code import source_file
 from mtlspec.plan.dvc import read_stage_file
 from mtlspec.stages.context import Progress, StageContext, StageResult, silent
-from mtlspec.track.environment import environment, torch_facts
+from mtlspec.track.environment import environment, gpu_facts, torch_facts
 
 _COMPUTES = ("encoder", "train", "evaluate", "measure")  # stages whose bits depend on the torch build
 
@@ -127,7 +127,11 @@ def _write_record(
     result: StageResult,
     seconds: float,
 ) -> None:
-    threads = params.get("run", {}).get("threads", 1)
+    run = params.get("run", {})
+    facts = environment(run.get("threads", 1)) | ({"torch": torch_facts()} if kind in _COMPUTES else {})
+    device = run.get("device", "cpu")
+    if kind in _COMPUTES and device != "cpu":
+        facts["gpu"] = gpu_facts(device)
     record = {
         "stage": name,
         "kind": kind,
@@ -135,7 +139,7 @@ def _write_record(
         "facts": dict(result.facts),
         "artifact": read_manifest(places.artifact(name)),
         "inputs": snapshot.inputs,
-        "environment": environment(threads) | ({"torch": torch_facts()} if kind in _COMPUTES else {}),
+        "environment": facts,
     }
     write_json(places.stage_record(name), record)
     write_json(places.timing(name), {"seconds": seconds, **result.timings})

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mtlspec.data.batching import Batch, collate_parts
 from mtlspec.data.prepared import PreparedSplit
+from mtlspec.data.transfer import to_device
 from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
 
@@ -92,6 +93,6 @@ def _union(rows: Sequence[Tensor]) -> Tensor:
 
 def _take(whole: Encoded, index: Tensor, split: PreparedSplit, task: int) -> Encoded:
     """The rows of index int64 [n], for a task that reads them from `split`."""
-    index = index.to(whole.batch.rows.device)
     batch = whole.batch.select(index, split).for_task(task)
+    index = to_device(index, batch.pieces.device)
     return Encoded(whole.states.select(index, batch.word_mask.shape[1], batch.pieces.shape[1]), batch)

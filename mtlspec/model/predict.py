@@ -12,6 +12,7 @@ from torch import Tensor
 from mtlspec.data.batching import Batch, collate, sequential
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
+from mtlspec.data.transfer import to_device
 from mtlspec.metrics.metric import Rows
 from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
@@ -67,11 +68,11 @@ def _decode(task: Task, states: States, batch: Batch, rows: Tensor, wanted: Tens
     """Put a task's predictions of a batch into place."""
     there = torch.isin(rows, wanted)
     if not there.all():
-        index = there.nonzero().squeeze(1).to(batch.rows.device)
+        index = there.nonzero().squeeze(1)
         if not len(index):
             return
         batch, rows = batch.select(index), rows[there]
-        states = states.select(index, batch.word_mask.shape[1], batch.pieces.shape[1])
+        states = states.select(to_device(index, batch.pieces.device), batch.word_mask.shape[1], batch.pieces.shape[1])
     for place, prediction in zip(rows.tolist(), task.decode(states, batch), strict=True):
         found[task.name][place] = prediction
 

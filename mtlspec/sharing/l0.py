@@ -125,11 +125,14 @@ class L0(Sharing):
         self._shape = options.shape()
         layers, heads = encoder.heads.shape
         counts = torch.tensor(encoder.heads.counts)
-        self._real = torch.arange(heads) < counts.unsqueeze(1)  # bool [L, H]
+        self._counts = tuple(encoder.heads.counts)
         start = torch.full((layers, heads), OPEN) if options.init == "open" else half_open(layers, heads)
         self._gates = nn.Parameter(start)
         self.module = nn.ParameterDict({"gates": self._gates})
         self.module.register_buffer("counts", counts)  # saved with the gates: those of other heads mean nothing
+        self.module.register_load_state_dict_post_hook(self._loaded)  # type: ignore[no-untyped-call]
+        real = torch.arange(heads) < counts.unsqueeze(1)  # bool [L, H]
+        self.module.register_buffer("real", real, persistent=False)
 
     def attach(self, tasks: Sequence[Task]) -> None:
         if self._options.mode == "static":
@@ -147,7 +150,7 @@ class L0(Sharing):
 
     def encode(self, batch: Batch) -> States:
         """One gate a head and forward pass, the same for all sentences of the batch."""
-        if self.module.get_buffer("counts").tolist() != list(self.encoder.heads.counts):
+        if self._counts != tuple(self.encoder.heads.counts):
             raise EncoderError(
                 "E376",
                 "heads were removed from a model that has gates for them",
@@ -179,13 +182,22 @@ class L0(Sharing):
         found = self._shape.evaluation(gates)
         return found * (found > self._options.kept) * self._mask
 
-    def logs(self) -> dict[str, float]:
+    def logs(self) -> dict[str, Tensor]:
         """Expected number of open heads, share of heads that evaluation keeps, penalty."""
         return {
-            "gates_open": self.head_gates("p_open").sum().item(),
-            "gates_kept": ((self.head_gates("gate") > 0).sum() / self._real.sum()).item(),
-            "gates_penalty": self.penalty().item(),
+            "gates_open": self.head_gates("p_open").sum(),
+            "gates_kept": (self.head_gates("gate") > 0).sum() / self._real.sum(),
+            "gates_penalty": self.penalty().detach(),
         }
+
+    def _loaded(self, *_: object) -> None:
+        """Counts are read once, because a GPU would be waited for in every pass."""
+        self._counts = tuple(self.module.get_buffer("counts").tolist())
+
+    @property
+    def _real(self) -> Tensor:
+        """Which places of the gates are heads, bool [L, H]."""
+        return self.module.get_buffer("real")
 
     @property
     def _mask(self) -> Tensor:

@@ -122,7 +122,7 @@ class Anything:
 _PATTERNS = {
     NAME: "a name (a small letter, then small letters, digits and `_`, at most 40)",
     r"^[0-9a-f]{64}$": "a sha256 digest (64 hexadecimal digits)",
-    r"^(cpu|cuda(:\d+)?|mps)$": "`cpu`, `cuda`, `cuda:N` or `mps`",
+    r"^(cpu|cuda(:\d+)?)$": "`cpu`, `cuda` or `cuda:N`",
 }
 
 

@@ -15,8 +15,7 @@ def best_trees(scores: Tensor, lengths: Tensor) -> Tensor:
     rows, words = scores.shape[0], scores.shape[1] - 1
     if words == 0:
         return lengths.new_zeros(rows, 0)
-    wide = torch.float32 if scores.device.type == "mps" else torch.float64
-    scores = torch.where(scores.isfinite(), scores, float("-inf")).to(wide)
+    scores = torch.where(scores.isfinite(), scores, float("-inf")).double()
     closed, child, cut = _charts(scores)
     place = torch.arange(words, device=scores.device)
     last = (lengths - 1).clamp(min=0)

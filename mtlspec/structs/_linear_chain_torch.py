@@ -1,6 +1,6 @@
 """Linear-chain CRF on any device: the same closed forms, vectorised over sentences, in log space.
 
-Shapes: B sentences, N words, C tags. Everything is computed in double precision where the device has it.
+Shapes: B sentences, N words, C tags. Everything is computed in double precision.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tree CRF on any device: the same sums, vectorised over sentences and over all spans of one width.
 
-Shapes: B sentences, F = words + 1 fence-posts. Everything is computed in double precision where the device has it.
+Shapes: B sentences, F = words + 1 fence-posts. Everything is computed in double precision.
 """
 
 from __future__ import annotations

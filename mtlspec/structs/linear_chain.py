@@ -96,9 +96,8 @@ def _backend(emissions: Tensor) -> Any:
 
 
 def _scores(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """In double precision, where the device has it: sums over a sentence lose too much otherwise."""
-    wide = torch.float32 if tensors[0].device.type == "mps" else torch.float64
-    return tuple(t.detach().to(wide).contiguous() for t in tensors)
+    """In double precision: sums over a sentence lose too much otherwise."""
+    return tuple(t.detach().double().contiguous() for t in tensors)
 
 
 def _lengths(mask: Tensor) -> Tensor:

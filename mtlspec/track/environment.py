@@ -67,6 +67,31 @@ def torch_facts() -> dict[str, Any]:
 
 
 @cache
+def gpu_facts(device: str) -> dict[str, Any]:
+    """The GPU that a stage computed on; asks the GPU, so only for stages that did."""
+    import torch
+
+    properties = torch.cuda.get_device_properties(device)
+    return {
+        "name": properties.name,
+        "capability": f"{properties.major}.{properties.minor}",
+        "memory": properties.total_memory,
+        "driver": driver_version(),
+        "cuda": torch.version.cuda or "none",
+        "cudnn": torch.backends.cudnn.version(),  # type: ignore[no-untyped-call]
+    }
+
+
+def driver_version(path: Path = Path("/proc/driver/nvidia/version")) -> str:
+    """The version of NVIDIA's kernel module, where the system tells."""
+    try:
+        found = re.search(r"Kernel Module.*?\s(\d+(?:\.\d+)+)\s", path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return "unknown"
+    return found.group(1) if found else "unknown"
+
+
+@cache
 def _c_library() -> str:
     """Found by searching the interpreter's own file, which takes a while."""
     return "-".join(part for part in platform.libc_ver() if part) or "unknown"

@@ -44,7 +44,8 @@ class ResumePoints:
         self._directory = directory
         self._identity = identity
 
-    def save(self, update: int, sections: Saved) -> None:
+    def save(self, update: int, sections: Saved) -> int:
+        """Write a point; returns its size in bytes."""
         values = {name: section.values for name, section in sections.items()}
         tensors = {
             f"{name}/{key}": value.contiguous()
@@ -57,6 +58,7 @@ class ResumePoints:
             write_manifest(point)
         for old in self._points()[KEPT:]:
             shutil.rmtree(old)
+        return sum(value.nbytes for value in tensors.values())
 
     def latest(self) -> Saved | None:
         """The newest whole point of this run, or None; what else lies there is removed."""

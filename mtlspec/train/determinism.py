@@ -39,9 +39,12 @@ def _device(run: RunOptions) -> torch.device:
         if run.precision != "fp32":
             raise SetupError("E630", f"precision {run.precision} on a CPU", hint="use fp32, or a device that has it")
         return torch.device("cpu")
-    kind = run.device.partition(":")[0]
-    available = torch.cuda.is_available() if kind == "cuda" else torch.backends.mps.is_available()
-    if not available:
-        raise SetupError("E631", f"there is no device '{run.device}' here", hint="set `run.device: cpu`")
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without it, set before its first use, cuBLAS varies
-    return torch.device(run.device)
+    device = torch.device(run.device)
+    if not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count():
+        raise SetupError("E631", f"there is no device '{run.device}' here", hint="set `run.device: cpu`")
+    torch.cuda.set_device(device)  # or work of libraries would open a context on the first one
+    if run.precision == "bf16" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        name = torch.cuda.get_device_name(device)
+        raise SetupError("E660", f"{name} computes nothing in bf16", hint="use `precision: fp16` or `fp32`")
+    return device

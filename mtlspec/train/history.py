@@ -5,12 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from mtlspec.train.numbers import Number
 
 INTEGERS = ("update", "epoch", "task", "examples")
 FIXED = (*INTEGERS, "loss", "weight", "lr_encoder", "lr_decoder", "grad_norm")
@@ -21,11 +24,37 @@ class History:
 
     def __init__(self, logs: Sequence[str] = ()) -> None:
         self._columns = {name: array("d") for name in (*FIXED, *logs)}
+        self._waiting: list[Mapping[str, Number]] = []
 
     def __len__(self) -> int:
         return len(self._columns["update"])
 
-    def add(self, row: Mapping[str, float]) -> None:
+    def add(self, row: Mapping[str, Number]) -> None:
+        """A row with numbers that are still on a device waits for `settle`, and so do those behind it."""
+        if self._waiting or any(isinstance(value, Tensor) for value in row.values()):
+            self._waiting.append(row)
+        else:
+            self._append(row)
+
+    @property
+    def waiting(self) -> int:
+        """How many rows wait for `settle`."""
+        return len(self._waiting)
+
+    def settle(self) -> list[dict[str, float]]:
+        """Read all numbers that are on a device, at once; returns the rows that were waiting."""
+        away = [value for row in self._waiting for value in row.values() if isinstance(value, Tensor)]
+        read = iter(torch.stack(away).tolist() if away else ())
+        rows = [
+            {name: next(read) if isinstance(value, Tensor) else value for name, value in row.items()}
+            for row in self._waiting
+        ]
+        self._waiting = []
+        for row in rows:
+            self._append(row)
+        return rows
+
+    def _append(self, row: Mapping[str, Any]) -> None:
         for name, column in self._columns.items():
             column.append(row[name])
 

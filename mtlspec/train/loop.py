@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 from torch.amp.grad_scaler import GradScaler
 
 from mtlspec.data.corpora import Corpora
@@ -22,12 +23,18 @@ from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import precision
 from mtlspec.train.history import History
+from mtlspec.train.numbers import number
 from mtlspec.train.optimiser import Optimiser
+from mtlspec.train.pace import Pace
 from mtlspec.train.schedule import rate_factor
 from mtlspec.train.state import TrainState
 
 Progress = Callable[[int, int, str], None]
 Context = AbstractContextManager[None]
+WAITING = 400  # rows of the history, after which a GPU is asked for their numbers
+
+if TYPE_CHECKING:
+    from mtlspec.train.numbers import Number
 
 
 @dataclass(frozen=True)
@@ -76,16 +83,20 @@ def train(
         state.load(saved)
     context = precision(run)
     meter = Meter()
+    pace = Pace(options.checkpoint_every)
     state.frozen.train()
     while not state.done:
         started = time.perf_counter()
         take_update(state, options, context, meter)
+        epoch_ended = state.update % state.updates_per_epoch == 0
+        due = pace.due(state.update, epoch_ended)
+        if epoch_ended or due or state.history.waiting >= WAITING:
+            settle(state)
         meter.seconds += time.perf_counter() - started
-        if state.update % state.updates_per_epoch == 0:
+        if epoch_ended:
             finish_epoch(state, options)
-            points.save(state.update, state.save())
-        elif state.update % options.checkpoint_every == 0:
-            points.save(state.update, state.save())
+        if due:
+            pace.write(lambda: points.save(state.update, state.save()))
         progress(state.update, state.updates, "updates")
     state.kept.close()
     model.load_weights(state.best)
@@ -109,7 +120,7 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
     optimiser.set_rates(rate_factor(options, update, state.updates) * state.patience.scale)
     moment = Moment(update, state.updates, (), optimiser.adam, state.training_batches)
     sharing.before_update(moment)
-    rows: list[dict[str, float]] = []
+    rows: list[dict[str, Number]] = []
     for _ in range(options.accumulate):
         readings = state.draw()  # after the losses of the batch before
         rows += backward(state, readings, 1 / options.accumulate, context)
@@ -118,21 +129,26 @@ def take_update(state: TrainState, options: TrainOptions, context: Context, mete
     scaler.unscale_(optimiser.adam)
     sharing.after_backward(moment)
     norm = optimiser.clip(options.clip)
-    if not math.isfinite(norm) and not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
-        names = ", ".join(f"'{state.model.tasks[task].name}'" for task in sorted(set(moment.tasks)))
-        raise _not_finite("E431", f"the gradient of {names}", update, norm)
+    _check_norm(state, update, moment.tasks, norm)
     sharing.step(moment, lambda: _step(scaler, optimiser))
     scaler.update()
     optimiser.adam.zero_grad()
     state.update = update
     sharing.after_update(moment)
     rates = {"lr_encoder": optimiser.rate("encoder"), "lr_decoder": optimiser.rate("decoder"), "grad_norm": norm}
-    logs = sharing.logs()
+    logs = {name: number(value) if isinstance(value, Tensor) else value for name, value in sharing.logs().items()}
     for row in rows:
         state.history.add({**row, **rates, **logs})
 
 
-def backward(state: TrainState, readings: Sequence[Reading], share: float, context: Context) -> list[dict[str, float]]:
+def settle(state: TrainState) -> None:
+    """Read what a device has computed for the history; a number that is none ends the training, if late."""
+    for row in state.history.settle():
+        _check_loss(state, row)
+        _check_norm(state, int(row["update"]), [int(row["task"])], row["grad_norm"])
+
+
+def backward(state: TrainState, readings: Sequence[Reading], share: float, context: Context) -> list[dict[str, Number]]:
     """Add the gradient of a batch, times its share of the update; a row of the history for each task in it.
 
     All examples are encoded together; every task's loss is the mean over its own, and counts by their number.
@@ -140,20 +156,18 @@ def backward(state: TrainState, readings: Sequence[Reading], share: float, conte
     model, update = state.model, state.update + 1
     labels = sum(len(reading.rows) for reading in readings)
     losses: list[TaskLoss] = []
-    rows: list[dict[str, float]] = []
+    place = {"update": update, "epoch": state.update // state.updates_per_epoch + 1}
+    rows: list[dict[str, Number]] = []
     with context:
         for (task, _, examples), (states, batch) in zip(readings, encode_parts(model, readings), strict=True):
             loss = model.tasks[task].loss(states, batch, state.gold[task])
-            value: float = loss.item()
-            if not math.isfinite(value):
-                raise _not_finite("E430", f"the loss of the task '{model.tasks[task].name}'", update, value)
+            rows.append({**place, "task": task, "examples": len(examples), "loss": number(loss)})
+            _check_loss(state, rows[-1])
             losses.append(TaskLoss(task, loss, len(examples) / labels))
-            rows.append({"task": task, "examples": len(examples), "loss": value})
-            state.losses[task] = value
+            state.losses[task] = rows[-1]["loss"]
         total = model.sharing.objective(losses, state.balance)
     state.scaler.scale(total * share).backward()  # type: ignore[no-untyped-call]
-    place = {"update": update, "epoch": state.update // state.updates_per_epoch + 1}
-    return [{**place, **row, "weight": state.balance.weights[int(row["task"])]} for row in rows]
+    return [{**row, "weight": state.balance.weights[int(row["task"])]} for row in rows]
 
 
 def _step(scaler: GradScaler, optimiser: Optimiser) -> None:
@@ -173,6 +187,20 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     if best:
         state.best = {name: value.clone() for name, value in model.weights().items()}
     state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})
+
+
+def _check_loss(state: TrainState, row: Mapping[str, Number]) -> None:
+    """Of a row of the history, if its loss is known already."""
+    if isinstance(row["loss"], float) and not math.isfinite(row["loss"]):
+        name = state.model.tasks[int(row["task"])].name
+        raise _not_finite("E430", f"the loss of the task '{name}'", int(row["update"]), row["loss"])
+
+
+def _check_norm(state: TrainState, update: int, tasks: Sequence[int], norm: Number) -> None:
+    """Of an update, if its gradient norm is known already; a scaler skips such a step and lowers its scale."""
+    if isinstance(norm, float) and not math.isfinite(norm) and not state.scaler.is_enabled():
+        names = ", ".join(f"'{state.model.tasks[task].name}'" for task in sorted(set(tasks)))
+        raise _not_finite("E431", f"the gradient of {names}", update, norm)
 
 
 def _not_finite(code: str, what: str, update: int, value: float) -> StageError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,10 @@ from torch import Tensor, nn
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.sharing import ParameterGroup
 from mtlspec.spec.models import TrainOptions
+from mtlspec.train.numbers import number
+
+if TYPE_CHECKING:
+    from mtlspec.train.numbers import Number
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
@@ -31,15 +36,16 @@ class Optimiser:
         """The current learning rate of a group; 0 if nothing in it is trained."""
         return next((group["lr"] for group in self._groups if group["name"] == name), 0.0)
 
-    def clip(self, limit: float | None) -> float:
+    def clip(self, limit: float | None) -> Number:
         """Scale gradients down to a global norm of at most `limit`; returns the norm they had.
 
         Groups that are not clipped stand outside: they neither lower the others' gradients nor are lowered with them.
         """
         clipped = [p for group in self._groups if group["clipped"] for p in group["params"] if p.grad is not None]
         total = nn.utils.get_total_norm([p.grad for p in clipped if p.grad is not None])
-        norm: float = total.item()
-        if limit is not None and norm > limit:
+        norm = number(total)
+        known_small = isinstance(norm, float) and limit is not None and norm <= limit  # then scaling changes nothing
+        if limit is not None and not known_small:
             nn.utils.clip_grads_with_norm_(clipped, limit, total)
         return norm
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -27,6 +27,9 @@ from mtlspec.train.schedule import Patience
 from mtlspec.train.supply import Supply
 from mtlspec.train.view import View
 
+if TYPE_CHECKING:
+    from mtlspec.train.numbers import Number
+
 
 @dataclass
 class TrainState:
@@ -45,7 +48,7 @@ class TrainState:
     patience: Patience
     updates_per_epoch: int
     updates: int  # in all, unless training stops early
-    losses: list[float | None]  # per task: the latest
+    losses: list[Number | None]  # per task: the latest
     update: int = 0  # the last one that is done
     best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
     epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores
@@ -90,7 +93,7 @@ class TrainState:
             update=self.update + 1,
             updates=self.updates,
             sizes=self.supply.sizes,
-            losses=tuple(self.losses),
+            latest=tuple(self.losses),
             dev_scores=[epoch["scores"] for epoch in self.epochs],
             feeds=self.supply.feeds,
             judge=self._judge,
@@ -120,18 +123,19 @@ class TrainState:
     def save(self) -> Saved:
         """The sections of a resume point. Leave out any of the first seven at `load`, and the bits differ."""
         model, balance, sharing = self.model, self.balance, self.model.sharing
+        losses = [None if loss is None else float(loss) for loss in self.losses]
         return {
             "model": Section(tensors=model.weights()),
             "optimiser": Section(tensors=self.optimiser.tensors()),
             "schedule": Section({"update": self.update, **self.patience.state()}),
-            "rng": Section(tensors=_rng_states()),
+            "rng": Section(tensors=_rng_states(model.device)),
             "sampler": Section(self.supply.sampler.state()),
             "cursors": Section(self.supply.cursors()),
             "balance": Section(balance.state(), {k: v.cpu() for k, v in balance.module.state_dict().items()}),
             "sharing": Section(sharing.state()),
             "scaler": Section(self.scaler.state_dict()),
             "best": Section(tensors=self.best),
-            "history": Section({"epochs": self.epochs, "losses": self.losses}, self.history.tensors()),
+            "history": Section({"epochs": self.epochs, "losses": losses}, self.history.tensors()),
         }
 
     def load(self, saved: Saved) -> None:
@@ -152,7 +156,7 @@ class TrainState:
     def _load_rng(self, _: None, tensors: Mapping[str, Tensor]) -> None:
         torch.set_rng_state(tensors["cpu"])
         if "cuda" in tensors:
-            torch.cuda.set_rng_state_all(list(tensors["cuda"]))
+            torch.cuda.set_rng_state(tensors["cuda"], self.model.device)
 
     def _load_sampler(self, values: dict[str, Any], _: object) -> None:
         self.supply.sampler.load_state(values)
@@ -179,8 +183,7 @@ class TrainState:
         self.history.load(tensors)
 
 
-def _rng_states() -> dict[str, Tensor]:
-    states = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        states["cuda"] = torch.stack(torch.cuda.get_rng_state_all())
-    return states
+def _rng_states(device: torch.device) -> dict[str, Tensor]:
+    """Of the CPU and of the device that trains; no other is touched."""
+    own = {"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {}
+    return {"cpu": torch.get_rng_state(), **own}

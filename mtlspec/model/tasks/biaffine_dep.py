@@ -91,13 +91,12 @@ class BiaffineDep(Task):
         """Cross-entropy of the heads plus that of the known relations at the gold heads, each a mean over words."""
         from torch.nn.functional import cross_entropy
 
+        from mtlspec.data.transfer import to_device
         from mtlspec.model.ragged import members
 
-        device = batch.word_mask.device
-        owner, place = members(gold.offsets, batch.rows.cpu())
-        word = place - gold.offsets[batch.rows.cpu()][owner]
-        heads, rels = gold.heads[place].to(device), gold.rels[place].to(device)
-        owner, word = owner.to(device), word.to(device)
+        owner, place = members(gold.offsets, batch.rows)
+        columns = owner, place - gold.offsets[batch.rows][owner], gold.heads[place], gold.rels[place]
+        owner, word, heads, rels = (to_device(column, batch.word_mask.device) for column in columns)
         arcs = self._scorer.arcs(states, batch.word_mask)
         chosen = arcs.flatten(0, 1).index_select(0, owner * arcs.shape[1] + word)  # [M, W + 1]
         found = self._scorer.relations(states, owner, word, heads)

@@ -107,20 +107,21 @@ class BiaffineNer(Task):
         import torch
         from torch.nn.functional import cross_entropy
 
+        from mtlspec.data.transfer import to_device
         from mtlspec.model.ragged import members
 
         scores = self._scores(states.words)  # [B, N, N, C]
-        classes = torch.where(_spans(batch.word_mask.cpu()), NULL, UNKNOWN)
+        classes = torch.where(_spans(batch.words_there), NULL, UNKNOWN)
         if len(gold.hidden):
-            owner, place = members(gold.hidden_offsets, batch.rows.cpu())
+            owner, place = members(gold.hidden_offsets, batch.rows)
             hidden = torch.zeros(batch.word_mask.shape, dtype=torch.int64)
             hidden[owner, gold.hidden[place]] = 1
             before = hidden.cumsum(1)
             touched = before.unsqueeze(1) - (before - hidden).unsqueeze(2) > 0  # from word i to word j
             classes.masked_fill_(touched, UNKNOWN)
-        owner, place = members(gold.offsets, batch.rows.cpu())
+        owner, place = members(gold.offsets, batch.rows)
         classes[owner, gold.starts[place], gold.lasts[place]] = gold.classes[place]
-        flat = classes.flatten().to(scores.device)
+        flat = to_device(classes.flatten(), scores.device)
         total: Tensor = cross_entropy(scores.flatten(0, 2), flat, ignore_index=UNKNOWN, reduction="sum")
         return total / (flat != UNKNOWN).sum().clamp(min=1)
 

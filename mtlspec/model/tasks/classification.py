@@ -93,10 +93,12 @@ class Classification(PooledTask):
         import torch
         from torch.nn.functional import cross_entropy
 
-        scores = self.module(states, batch)
-        right, weights = gold[batch.rows.cpu()].to(scores.device), self._weights.to(scores.device)
-        total: Tensor = cross_entropy(scores, right, weights, ignore_index=UNKNOWN, reduction="sum")
-        mass = weights[right[right != UNKNOWN]].sum()
+        from mtlspec.data.transfer import to_device
+
+        scores, right = self.module(states, batch), gold[batch.rows]
+        found, weights = to_device(right, scores.device), to_device(self._weights, scores.device)
+        total: Tensor = cross_entropy(scores, found, weights, ignore_index=UNKNOWN, reduction="sum")
+        mass = self._weights[right[right != UNKNOWN]].sum()
         return total / torch.where(mass > 0, mass, 1.0)
 
     def decode(self, states: States, batch: Batch) -> list[str]:

@@ -69,22 +69,23 @@ class CrfConstituency(Task):
         import torch
         from torch.nn import functional
 
+        from mtlspec.data.transfer import to_device
         from mtlspec.model.tasks._phrase_labels import UNKNOWN
         from mtlspec.structs import tree_crf
 
-        rows, device = batch.rows.cpu(), batch.word_mask.device
+        rows, device = batch.rows, batch.word_mask.device
         lengths = gold.lengths[rows]
         sizes = gold.offsets[rows + 1] - gold.offsets[rows]
         shift = gold.offsets[rows] - (sizes.cumsum(0) - sizes)
         place = torch.arange(int(sizes.sum())) + shift.repeat_interleave(sizes)
-        cells = _cells(gold.spans[place], sizes, batch.word_mask.shape[1] + 1).to(device)
-        labels = gold.labels[place].to(device)
+        cells = to_device(_cells(gold.spans[place], sizes, batch.word_mask.shape[1] + 1), device)
+        labels, there = to_device(gold.labels[place], device), to_device(lengths, device)
 
-        posts = self._posts(states, lengths.to(device))
+        posts = self._posts(states, there)
         scores = self.module.spans(posts)
         tree = torch.zeros(scores.shape, dtype=torch.bool, device=device)
         tree.view(-1).index_fill_(0, cells, True)
-        structure = tree_crf.nll(scores, lengths.to(device), tree).sum() / int(lengths.sum())
+        structure = tree_crf.nll(scores, there, tree).sum() / int(lengths.sum())
         naming = functional.cross_entropy(
             self.module.labels(posts, cells), labels, reduction="sum", ignore_index=UNKNOWN
         )

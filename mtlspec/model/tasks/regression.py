@@ -67,8 +67,10 @@ class Regression(PooledTask):
         """Mean squared error, on that scale."""
         from torch.nn.functional import mse_loss
 
+        from mtlspec.data.transfer import to_device
+
         found = self.module(states, batch).squeeze(1)
-        return mse_loss(found, gold[batch.rows.cpu()].to(found.device))
+        return mse_loss(found, to_device(gold[batch.rows], found.device))
 
     def decode(self, states: States, batch: Batch) -> list[float]:
         found = self.module(states, batch).squeeze(1).double() * self.scale + self.mean

@@ -99,12 +99,13 @@ class SpanSrl(Task):
         """Mean cross-entropy of kept pairs; those whose role training never saw are left out."""
         from torch.nn.functional import cross_entropy, pad
 
+        from mtlspec.data.transfer import to_device
         from mtlspec.model.role_gold import UNKNOWN, pair_classes
 
         ranked = self._rank(states, batch, gold)
         words = batch.word_mask.shape[1]
         spans = self.module.spans(words, states.words.device)
-        classes = pair_classes(ranked, spans, words, batch.rows.cpu(), gold).flatten().to(ranked.scores.device)
+        classes = to_device(pair_classes(ranked, spans, words, batch.rows, gold).flatten(), ranked.scores.device)
         scores = pad(ranked.scores.float(), (1, 0)).flatten(0, 2)  # no role scores 0
         total: Tensor = cross_entropy(scores, classes, ignore_index=UNKNOWN, reduction="sum")
         return total / (classes != UNKNOWN).sum().clamp(min=1)
@@ -156,16 +157,17 @@ class SpanSrl(Task):
 
     def _rank(self, states: States, batch: Batch, gold: RoleGold | None = None) -> Ranked:
         """With `gold`, as training ranks."""
+        from mtlspec.data.transfer import to_device
         from mtlspec.model.role_gold import given_predicates, gold_candidates
 
-        device, rows, words = states.words.device, batch.rows.cpu(), batch.word_mask.shape[1]
+        device, rows, words = states.words.device, batch.rows, batch.word_mask.shape[1]
         given = wanted = None
         if self._options.predicates == "gold":
             places, mask = given_predicates(gold or self._given_gold(batch), rows)
-            given = places.to(device), mask.to(device)
+            given = to_device(places, device), to_device(mask, device)
         if gold and self._options.keep_gold:
             spans, predicates = gold_candidates(gold, rows, self.module.spans(words, device), words)
-            wanted = spans.to(device), predicates.to(device)
+            wanted = to_device(spans, device), to_device(predicates, device)
         ranked: Ranked = self.module(states.words, batch.word_mask, given, wanted)
         return ranked
 

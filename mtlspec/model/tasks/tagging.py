@@ -77,10 +77,11 @@ class Tagging(Task):
     def loss(self, states: States, batch: Batch, gold: TagGold) -> Tensor:
         import torch
 
-        device = batch.word_mask.device
-        rows, mask = batch.rows.cpu(), batch.word_mask.cpu()
-        place = gold.offsets[rows].unsqueeze(1) + torch.arange(mask.shape[1])
-        tags = gold.ids[place.masked_fill(~mask, len(gold.ids) - 1)].to(device)
+        from mtlspec.data.transfer import to_device
+
+        mask = batch.words_there
+        place = gold.offsets[batch.rows].unsqueeze(1) + torch.arange(mask.shape[1])
+        tags = to_device(gold.ids[place.masked_fill(~mask, len(gold.ids) - 1)], batch.word_mask.device)
         return self._tagger.loss(self._dropout(states.words), batch.word_mask, tags)
 
     def decode(self, states: States, batch: Batch) -> list[list[str]]:

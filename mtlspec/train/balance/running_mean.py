@@ -10,9 +10,12 @@ from pydantic import Field
 
 from mtlspec.spec.families import BalanceOptions
 from mtlspec.train.balancing import Balance
+from mtlspec.train.numbers import number, ratio, times
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from mtlspec.train.numbers import Number
 
 
 class Options(BalanceOptions):
@@ -31,17 +34,17 @@ class RunningMean(Balance):
 
     def __init__(self, tasks: int, window: int) -> None:
         super().__init__(tasks)
-        self._losses = [deque[float](maxlen=window) for _ in range(tasks)]
+        self._losses = [deque["Number"](maxlen=window) for _ in range(tasks)]
 
-    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
-        self._losses[task].append(loss.item())
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, Number]:
+        self._losses[task].append(number(loss))
         means = [sum(losses) / len(losses) if losses else 0.0 for losses in self._losses]
         # A loss of exactly zero has no scale to bring to a common one (rounding can even make it negative).
-        weight = sum(means) / means[task] if means[task] > 0 else 1.0
-        return loss * weight, weight
+        weight = ratio(sum(means), means[task])
+        return times(loss, weight), weight
 
     def state(self) -> dict[str, Any]:
-        return {"losses": [list(losses) for losses in self._losses]}
+        return {"losses": [list(map(float, losses)) for losses in self._losses]}
 
     def load_state(self, saved: dict[str, Any]) -> None:
         for losses, values in zip(self._losses, saved["losses"], strict=True):

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from mtlspec.spec.families import BalanceOptions
 from mtlspec.train.balancing import Balance
+from mtlspec.train.numbers import number
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from mtlspec.train.numbers import Number
 
 
 class Options(BalanceOptions):
@@ -30,7 +33,7 @@ class Uncertainty(Balance):
         self.log_variance = nn.Parameter(torch.zeros(tasks))
         self.module = nn.ParameterDict({"log_variance": self.log_variance})
 
-    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, float]:
+    def weigh(self, task: int, loss: Tensor) -> tuple[Tensor, Number]:
         log_variance = self.log_variance[task]
         weight = (-log_variance).exp()
-        return weight * loss + 0.5 * log_variance, weight.item()
+        return weight * loss + 0.5 * log_variance, number(weight)
