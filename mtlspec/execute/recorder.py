@@ -2,7 +2,7 @@
 
 DVC decides what is stale, restores what it has seen before, and records what was run, exactly as `dvc repro` would
 (a contract test compares the lock files). Its known gaps are closed here: dependencies are compared before and after
-a stage, restored artifacts are verified against their manifests, and broken metadata is repaired first.
+a stage, restored artifacts are verified against their manifests, and its run cache is read without trust.
 """
 
 from __future__ import annotations
@@ -10,44 +10,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import IntegrityError, SetupError, StageError
+from mtlspec.execute.guard import guarded
+from mtlspec.execute.leftovers import pipelines, site_folder
 from mtlspec.execute.lockfile import lock_of, read_lock, write_lock
-from mtlspec.io.manifest import verify_manifest
+from mtlspec.execute.run_cache import newest_entry, tidy
+from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
-from mtlspec.plan.dvc import results_file
 
 _FLUSH_INTERVAL = 10.0  # seconds between two writes of dvc.lock, at least
 _PATIENCE = 600.0  # seconds to wait for another DVC command
+_PAUSE = 0.5  # seconds between two tries
 _FLUSH_SHARE = 0.02  # of the time, at most: a lock of hundreds of stages takes seconds to write
-
-
-def repair_metadata(project: Project, places: RunPlaces) -> list[str]:
-    """Remove what a killed DVC leaves behind and then stumbles over; says what was removed.
-
-    A lock file that is not whole is no loss: the run cache has what it said.
-    """
-    broken = [lock for lock in map(lock_of, _pipelines(project, places)) if read_lock(lock) is None]
-    rwlock = project.root / ".dvc" / "tmp" / "rwlock"
-    if rwlock.is_file():
-        try:
-            json.loads(rwlock.read_bytes())
-        except ValueError:
-            broken.append(rwlock)
-    for path in broken:
-        path.unlink()
-    return [project.relative(path) for path in broken]
-
-
-def _pipelines(project: Project, places: RunPlaces) -> list[Path]:
-    """The run's own stages, and where its results may be."""
-    results = [project.root / results_file(outside) for outside in (False, True)]
-    return [path for path in (places.base / "dvc.yaml", *results) if path.is_file()]
 
 
 class Recorder:
@@ -60,7 +41,7 @@ class Recorder:
 
         `waiting` is told what the run waits for.
         """
-        os.environ.setdefault("DVC_SITE_CACHE_DIR", str(project.root / ".dvc" / "tmp" / "site"))
+        os.environ.setdefault("DVC_SITE_CACHE_DIR", str(site_folder(project)))
         os.environ.setdefault("DVC_NO_ANALYTICS", "1")
         from dvc.repo import Repo
 
@@ -68,39 +49,45 @@ class Recorder:
             raise SetupError(
                 "E604", "the project has no DVC repository", project.root, "run `dvc init` (or `dvc init --no-scm`)"
             )
+        self._root = project.root
         self._places = places
         self._order = order
         self._waiting = waiting
-        self._repo = Repo(str(project.root))
         self._stages: dict[str, Any] = {}
-        for path in _pipelines(project, places):
-            for stage in self._repo.stage.load_all(os.path.relpath(path)):
-                self._stages[stage.name] = stage
+        with guarded("opening the project", project.root):
+            self._repo = Repo(str(project.root))
+            for path in pipelines(project, places):
+                for stage in self._repo.stage.load_all(os.path.relpath(path)):
+                    self._stages[stage.name] = stage
+            self._repo.stage_cache._load = self._newest_entry
+        cache = Path(self._repo.cache.local_cache_dir).resolve()
+        if cache.is_relative_to(project.root.resolve()):  # elsewhere other projects may be writing
+            with self._locked("tidying the cache"):
+                tidy(cache)
         self._started: dict[str, dict[str, str]] = {}
         self._unwritten: list[Any] = []
         self._next_flush = time.monotonic() + _FLUSH_INTERVAL
 
     def reasons(self, name: str) -> list[str]:
         """Why a stage is stale; empty if DVC calls it up to date."""
-        with self._locked():
-            status = self._stages[name].status()
+        stage = self._stages[name]
+        with self._locked(f"looking at stage '{name}'", read=[*stage.deps, *stage.outs]):
+            status = stage.status()
         return [reason for entries in status.values() for entry in entries for reason in _reasons(entry)]
 
     def restore(self, name: str) -> bool:
         """Bring a stage's outputs back from the run cache, whole or not at all."""
-        from dvc.stage.cache import RunCacheNotFoundError
-
         stage = self._stages[name]
         if any(out.persist for out in stage.outs):
             return False  # DVC keeps no such stage in its run cache
-        with self._locked():
+        with self._locked(f"restoring stage '{name}'", read=stage.deps, write=stage.outs):
             stage.remove_outs(ignore_remove=False, force=False)
-            try:
-                self._repo.stage_cache.restore(stage)
-            except RunCacheNotFoundError:
-                self._forget(self._cached_outputs(stage).values())
-                return False
-            if not self._verified(stage):
+            told = _told_by_lock(stage)
+            found = self._check_out(stage)
+            cached = _outputs(self._newest_entry(stage))  # also where the lock told: saving looks into the run cache
+            if not (found and self._is_whole(stage, told or cached)):
+                self._forget({*told.values(), *cached.values()})
+                stage.remove_outs(ignore_remove=False, force=False)
                 return False
             stage.save()
             stage.commit()
@@ -111,7 +98,7 @@ class Recorder:
     def begin(self, name: str) -> None:
         """Before a stage runs: remove old outputs and remember the digests of its dependencies."""
         stage = self._stages[name]
-        with self._locked():
+        with self._locked(f"beginning stage '{name}'", read=stage.deps, write=stage.outs):
             stage.remove_outs(ignore_remove=False, force=False)
             stage.save_deps()
             self._started[name] = _dependency_digests(stage)
@@ -119,7 +106,7 @@ class Recorder:
     def record(self, name: str) -> None:
         """After a stage ran: compare dependencies, then save outputs, run cache and (soon) the lock."""
         stage = self._stages[name]
-        with self._locked():
+        with self._locked(f"recording stage '{name}'", read=stage.deps, write=stage.outs):
             before = self._started.pop(name)
             stage.save_deps()
             after = _dependency_digests(stage)
@@ -139,7 +126,7 @@ class Recorder:
         started = time.monotonic()
         if not self._unwritten or not (force or started > self._next_flush):
             return
-        with self._locked():
+        with self._locked("writing its lock files"):
             by_file: dict[str, list[Any]] = {}
             for stage in self._unwritten:
                 by_file.setdefault(stage.dvcfile.path, []).append(stage)
@@ -169,26 +156,49 @@ class Recorder:
         write_lock(lock_of(pipeline), entries)
         self._repo.scm_context.track_file(os.path.relpath(lock_of(pipeline)))
 
-    def _verified(self, stage: Any) -> bool:
-        """Check restored artifacts and records byte by byte; forget corrupt ones, so that the stage runs again."""
-        cached = self._cached_outputs(stage)
+    def _check_out(self, stage: Any) -> bool:
+        """Let DVC bring back what its lock or its run cache tells; False if it cannot."""
+        from dvc.exceptions import DvcException
+        from dvc.lock import LockError
+
         try:
-            for out in stage.outs:
-                path = Path(out.fs_path)
-                if path.is_dir():
-                    verify_manifest(path)
-                elif _md5(path) != cached[out.def_path]:
-                    raise IntegrityError("E515", "this is not what was cached", path)
-        except IntegrityError:
-            self._forget(cached.values())
-            stage.remove_outs(ignore_remove=False, force=False)
+            self._repo.stage_cache.restore(stage)
+        except LockError:
+            raise
+        except DvcException:  # there is none, or it is damaged
             return False
         return True
 
-    def _cached_outputs(self, stage: Any) -> dict[str, str]:
-        """Path -> md5 of what the run cache has for a stage with these dependencies."""
-        remembered = self._repo.stage_cache._load(stage) or {}
-        return {out["path"]: out["md5"] for out in remembered.get("outs", [])}
+    def _is_whole(self, stage: Any, told: Mapping[str, str]) -> bool:
+        """Check restored artifacts and records byte by byte against what DVC was told."""
+        try:
+            for out in stage.outs:
+                self._check(Path(out.fs_path), told.get(out.def_path, ""))
+        except IntegrityError:
+            return False
+        return True
+
+    def _check(self, path: Path, name: str) -> None:
+        """The listing of a directory vouches for its manifest, and the manifest for all other files."""
+        if not path.is_dir():
+            if not path.is_file() or _md5(path) != name:
+                raise IntegrityError("E515", "this is not what was cached", path)
+            return
+        listing = self._object(name)
+        if not listing.is_file() or _md5(listing) != name.removesuffix(".dir"):
+            raise IntegrityError("E527", "the cache has no whole listing of this artifact", path)
+        listed = {entry["relpath"]: entry["md5"] for entry in json.loads(listing.read_bytes())}
+        verify_manifest(path)
+        if listed.get(MANIFEST) != _md5(path / MANIFEST):
+            raise IntegrityError("E528", "this is not the manifest that was cached", path / MANIFEST)
+
+    def _newest_entry(self, stage: Any) -> dict[str, Any] | None:
+        """What the run cache has for a stage with these dependencies; DVC's own look fails at what kills leave."""
+        from dvc.stage.cache import _can_hash, _get_stage_hash
+
+        if not _can_hash(stage):
+            return None
+        return newest_entry(Path(self._repo.stage_cache._get_cache_dir(_get_stage_hash(stage))))
 
     def _forget(self, objects: Iterable[str]) -> None:
         """Drop objects that are not what their names say from the cache; DVC would take them for what it saves anew."""
@@ -203,25 +213,42 @@ class Recorder:
         return Path(self._repo.cache.local.oid_to_path(name))
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold DVC's repository lock; a finished training is worth waiting for another DVC command."""
+    def _locked(self, doing: str, read: Iterable[Any] = (), write: Iterable[Any] = ()) -> Iterator[None]:
+        """Hold DVC's locks: that of the repository, and those of the outputs and dependencies to read and write.
+
+        A finished training is worth waiting for another DVC command.
+        """
         from dvc.lock import LockError
 
+        paths = [[item.fs_path for item in items] for items in (read, write)]
         deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self._repo.lock.lock()  # tries for a few seconds
-                break
-            except LockError:
-                if time.monotonic() > deadline:
-                    hint = "wait for it and run again"
-                    raise SetupError("E605", "another DVC command is running", None, hint) from None
-                self._waiting("another DVC command")
-        try:
-            yield
-        finally:
-            _forget_staged_listings()
-            self._repo.lock.unlock()
+        with guarded(doing, self._root):
+            while True:
+                try:
+                    held = self._hold(*paths)
+                    break
+                except LockError as error:
+                    if time.monotonic() > deadline:
+                        holder = " ".join(str(error).split())
+                        hint = "wait for it and run again"
+                        raise SetupError("E605", f"another DVC command is running: {holder}", None, hint) from None
+                    self._waiting("another DVC command")
+                    time.sleep(_PAUSE)
+            with held:
+                yield
+
+    def _hold(self, read: list[str], write: list[str]) -> ExitStack:
+        from dvc.rwlock import rwlock
+
+        repo = self._repo
+        with ExitStack() as held:
+            repo.lock.lock()  # tries for a few seconds
+            held.callback(repo.lock.unlock)
+            held.callback(_forget_staged_listings)
+            if read or write:
+                hard = repo.config["core"].get("hardlink_lock", False)
+                held.enter_context(rwlock(repo.tmp_dir, repo.fs, " ".join(sys.argv), read, write, hard))
+            return held.pop_all()
 
 
 def _forget_staged_listings() -> None:
@@ -230,6 +257,17 @@ def _forget_staged_listings() -> None:
 
     MemoryFileSystem.store.clear()
     MemoryFileSystem.pseudo_dirs[:] = [""]
+
+
+def _told_by_lock(stage: Any) -> dict[str, str]:
+    """Path -> md5 where the lock is about these dependencies, from which DVC then restores; otherwise empty."""
+    if stage.changed_stage() or not stage.deps_cached() or not all(out.hash_info for out in stage.outs):
+        return {}
+    return {str(out.def_path): str(out.hash_info.value) for out in stage.outs}
+
+
+def _outputs(entry: Mapping[str, Any] | None) -> dict[str, str]:
+    return {out["path"]: out["md5"] for out in entry["outs"]} if entry else {}
 
 
 def _md5(path: Path) -> str:

@@ -12,8 +12,8 @@ from mtlspec.data.pins import check_pins, resolve_root
 from mtlspec.errors import DataError
 from mtlspec.execute.alone import run_alone
 from mtlspec.execute.estimate import Estimates, seconds
+from mtlspec.execute.leftovers import repair_metadata
 from mtlspec.execute.materialise import Materialised, materialise
-from mtlspec.execute.recorder import repair_metadata
 from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
 from mtlspec.io.project import Project

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mtlspec.errors import SetupError
+from mtlspec.io.disk import naming
 
 
 @contextmanager
@@ -24,8 +25,9 @@ def exclusive(path: Path, doing: str) -> Iterator[None]:
             raise SetupError(
                 "E603", f"another process is {doing}", path, f"wait for process {holder} or stop it"
             ) from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        with naming(path):
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode(), 0)
         yield
     finally:
         os.close(handle)

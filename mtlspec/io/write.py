@@ -11,23 +11,33 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.io.digest import pretty_json
+from mtlspec.io.disk import naming
+
+_LEFTOVERS = (".tmp", ".old")
 
 
 def write_bytes(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write through a temporary file in the same folder, flush to disk, rename; nobody but us reads it before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with naming(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(mode)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """What a killed process left half-written directly below `folder`, whether it was ours or DVC's."""
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in found if path.name.startswith(".") and path.name.endswith(_LEFTOVERS)]
 
 
 def write_text(path: Path, text: str) -> None:
