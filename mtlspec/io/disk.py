@@ -36,5 +36,6 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename = str(path)
+        if error.errno is not None:
+            error.filename = str(path)
         raise

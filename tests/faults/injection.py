@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,10 @@ class _Watcher:
     def progressed(self, stage: str, done: int, total: int, what: str) -> None: ...
     def finished(self, stage: str, outcome: Outcome) -> None: ...
     def waiting(self, what: str) -> None: ...
+    def told(self, line: str) -> None: ...
+
+    def busy(self, stage: str, what: str) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 def record(root: Path) -> dict[str, Outcome]:
