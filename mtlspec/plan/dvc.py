@@ -17,6 +17,7 @@ _SAYS = {
     False: [
         "# `dvc repro` here reproduces every spec that a clone has the data of; results@<spec> is one of them.",
         "# registry/dvc.yaml has the specs on data from outside; `dvc repro --all-pipelines` takes both.",
+        "# `dvc status --with-deps dvc.yaml` looks at the former alone, plain `dvc status` at both.",
     ],
     True: [
         "# Specs on data from outside the project, which a clone lacks: see their cards in registry/data.",

@@ -27,3 +27,14 @@ def test_a_project_that_init_made_runs_to_its_end(tmp_path: Path) -> None:
     assert record["missing"] == [] and record["lock"] is None
     assert "everything holds" in study.mtlspec("verify", "small", **HERE).stdout
     assert "up to date" in study.tool("dvc", "status").stdout
+
+
+@pytest.mark.slow
+def test_the_spec_that_init_writes_learns(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.mtlspec("init", "first", **HERE)
+    study.mtlspec("run", "first", "--set", "seeds=[1]", "--as", "once", "--no-publish", **HERE)
+    record = json.loads((tmp_path / "registry/runs/once/record.json").read_bytes())
+    scores = {model["name"]: model["scores"] for model in record["models"]}
+    assert all(scores[name]["test/pos/accuracy"]["mean"] > 90 for name in ("stl-pos", "mtl-all"))
+    assert all(scores[name]["test/ner/f1"]["mean"] > 50 for name in ("stl-ner", "mtl-all"))

@@ -163,6 +163,8 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     shutil.rmtree(study.root / "registry" / "runs" / "far" / "artifacts")
     at_the_root = study.tool("dvc", "repro").stdout
     assert "results@small" in at_the_root and "far" not in at_the_root
+    assert "up to date" in study.tool("dvc", "status", "--with-deps", "dvc.yaml").stdout
+    assert "deleted:" in study.tool("dvc", "status").stdout
     failed = study.tool("dvc", "repro", "--force", "--single-item", "registry/runs/far/dvc.yaml:data-afar", check=False)
     assert failed.returncode != 0 and "CORPORA is not set; set CORPORA to the folder of the data" in failed.stderr
 

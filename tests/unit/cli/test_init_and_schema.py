@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from mtlspec.cli.app import run
+from mtlspec.io.project import Project
+from mtlspec.spec.load import load_spec
 
 
 def test_init_makes_a_project_whose_spec_is_correct(
@@ -25,6 +27,17 @@ def test_init_makes_a_project_whose_spec_is_correct(
     assert run(["check", "first", "second"]) == 0
     assert "NAME" not in (tmp_path / "specs/second.yaml").read_text()
     assert capsys.readouterr().err == ""
+
+
+def test_the_starter_has_the_learning_rates_of_its_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of BERT leave the small encoder where it was."""
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "first"]) == 0
+    starter = load_spec(tmp_path / "specs/first.yaml", Project(tmp_path)).spec
+    shipped = Project.find(Path(__file__).parent)
+    study = load_spec(shipped.root / "specs/stem_cell.yaml", shipped).spec
+    assert starter.encoder.card == study.encoder.card == "tiny"
+    assert starter.train.lr == study.train.lr and starter.train.batch == study.train.batch
 
 
 def test_init_overwrites_nothing(
