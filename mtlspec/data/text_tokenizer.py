@@ -11,7 +11,7 @@ from tokenizers import Encoding, Tokenizer, models, processors
 from mtlspec.data.batching import Specials
 from mtlspec.data.length_limit import LOCAL, asked, limit_of
 from mtlspec.data.sentence import Sentence
-from mtlspec.data.tokenizer import read_specials, read_tokenizer
+from mtlspec.data.tokenizer import bounded, read_specials, read_tokenizer
 from mtlspec.errors import DataError, Place
 
 LongText = Literal["error", "window", "longest_first", "only_second"]
@@ -60,7 +60,9 @@ class TextTokenizer:
 
     def encode(self, sentences: Sequence[Sentence]) -> list[EncodedText]:
         """Every example's sub-tokens; one that is too long is an error, whole or cut, as `long_text` says."""
-        encodings = self._tokenizer.encode_batch([_input(sentence) for sentence in sentences])
+        inputs = [_input(sentence) for sentence in sentences]
+        characters = sum(len(text) for sentence in sentences for text in sentence.texts)
+        encodings = bounded(lambda: self._tokenizer.encode_batch(inputs), characters)
         found = []
         for sentence, encoding in zip(sentences, encodings, strict=True):
             length = len(encoding.ids)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 from tokenizers import Tokenizer, pre_tokenizers
 
 from mtlspec.data.batching import Specials
 from mtlspec.data.escapes import unescape
 from mtlspec.errors import EncoderError
+from mtlspec.io.json_object import read_object
+from mtlspec.spec.words import shorten, show
 
 # Role -> keys of the tokenizer's configuration, then the usual names in the vocabulary.
 _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -22,6 +24,11 @@ _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "unk": (("unk_token",), ("[UNK]", "<unk>")),
     "mask": (("mask_token",), ("[MASK]", "<mask>")),
 }
+
+
+_LEAST_SECONDS = 60.0  # for any text, on a busy machine
+_SLOWEST = 5_000  # characters a second, a hundredth of what the slowest tokenizers read
+_Found = TypeVar("_Found")
 
 
 class WordTokenizer:
@@ -53,7 +60,10 @@ class WordTokenizer:
         """A table that has the sub-tokens of all these words (and of those asked for earlier); never empty ones."""
         new = sorted(set(words) - self._pieces.keys())
         if new:
-            encodings = self._tokenizer.encode_batch_fast([unescape(word) for word in new], add_special_tokens=False)
+            texts = [unescape(word) for word in new]
+            encodings = bounded(
+                lambda: self._tokenizer.encode_batch_fast(texts, add_special_tokens=False), sum(map(len, texts))
+            )
             unknown = (self.specials.unk,)
             self._pieces.update((word, tuple(enc.ids) or unknown) for word, enc in zip(new, encodings, strict=True))
         return self._pieces
@@ -72,7 +82,37 @@ def read_tokenizer(directory: Path) -> Tokenizer:
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
-        raise EncoderError("E381", f"the tokenizer is not readable: {error}", path) from None
+        raise EncoderError("E381", f"the tokenizer is not readable: {shorten(str(error))}", path) from None
+
+
+def bounded(encode: Callable[[], _Found], characters: int) -> _Found:
+    """What the library makes of so many characters; an error if it takes far longer than any text does.
+
+    A pattern of a tokenizer can take time that grows exponentially with a text, or give up with a panic, which is no
+    `Exception`. A thread that hangs is left behind; it ends with the process.
+    """
+    found: list[_Found] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(encode())
+        except BaseException as error:  # handed on below
+            failed.append(error)
+
+    seconds = _LEAST_SECONDS + characters / _SLOWEST
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        message = f"the tokenizer has not read {characters:,} characters after {seconds:.0f} s"
+        raise EncoderError("E393", message, hint="one of its patterns explodes on this text")
+    if failed and not isinstance(failed[0], Exception):
+        message = f"the tokenizer gives up: {shorten(str(failed[0]))}"
+        raise EncoderError("E394", message, hint="one of its patterns explodes on this text") from None
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
@@ -80,11 +120,10 @@ def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
         path = directory / name
         if path.is_file():
-            known |= json.loads(path.read_bytes())
+            known |= read_object(path)
     ids: dict[str, int] = {}
     for role, (keys, usual) in _ROLES.items():
-        named = (known.get(key) for key in keys)
-        texts = [text["content"] if isinstance(text, dict) else text for text in named if text]
+        texts = [_named(known, key, directory) for key in keys if known.get(key)]
         found = next((i for text in (*texts, *usual) if (i := tokenizer.token_to_id(text)) is not None), None)
         if found is None and role == "mask":
             found = ids["unk"]  # encoders without a mask token
@@ -99,3 +138,13 @@ def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
             )
         ids[role] = found
     return Specials(**ids)
+
+
+def _named(known: dict[str, Any], key: str, directory: Path) -> str:
+    """A special token, as a text or in the library's longer form."""
+    said = known[key]
+    text = said.get("content") if isinstance(said, dict) else said
+    if not isinstance(text, str):
+        message = f"'{key}' must be a text or have one as `content`, not {show(said)}"
+        raise EncoderError("E395", message, directory / "tokenizer_config.json")
+    return text

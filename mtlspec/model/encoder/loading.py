@@ -15,6 +15,7 @@ from torch import nn
 
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
+from mtlspec.model.encoder.config_check import check_config, check_size
 from mtlspec.model.encoder.removal import kept_heads, shrink_to_record
 
 SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -61,10 +62,11 @@ def load_config(directory: Path) -> Any:
     path = directory / "config.json"
     if not path.is_file():
         raise EncoderError("E303", "there is no config.json", directory)
+    check_config(path)
     try:
         with quiet():
             config = AutoConfig.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
-    except (ValueError, KeyError, OSError, TypeError) as error:
+    except Exception as error:  # every architecture has its own ideas of a broken config
         raise EncoderError("E304", f"transformers does not know this config: {first_line(error)}", path) from None
     if config.is_encoder_decoder:
         raise EncoderError("E305", f"'{config.model_type}' is an encoder-decoder model, not an encoder", path)
@@ -88,6 +90,7 @@ def load_model(directory: Path) -> nn.Module:
 
     config = load_config(directory)
     require_safe_weights(directory)
+    check_size(directory / "config.json", sum(path.stat().st_size for path in directory.glob("*.safetensors")))
     if kept_heads(config) is not None:
         return _load_pruned(directory, config)
     try:
@@ -102,8 +105,11 @@ def load_model(directory: Path) -> nn.Module:
                 output_loading_info=True,
                 **_without_pooler(config),
             )
-    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+    except (SafetensorError, OSError, RuntimeError) as error:
         raise EncoderError("E306", f"the weights cannot be read: {first_line(error)}", directory) from None
+    except Exception as error:  # every architecture has its own ideas of sizes that do not fit each other
+        message = f"transformers cannot build this encoder: {first_line(error)}"
+        raise EncoderError("E316", message, directory / "config.json") from None
     wrong = sorted({str(key) for key in (*info["missing_keys"], *info["mismatched_keys"])})
     if wrong:
         raise EncoderError(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_bytes, digest_file
+from mtlspec.io.json_object import read_object
 from mtlspec.io.write import write_bytes, write_json, write_text
+from mtlspec.model.encoder.tokenizer_trial import try_tokenizer
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -59,6 +60,7 @@ def copy_pinned(
         _join(source, shards, out)
     if "tokenizer.json" not in names:
         _convert_tokenizer(source, out)
+    try_tokenizer(out / "tokenizer.json")
     return found
 
 
@@ -88,10 +90,10 @@ def _check_pins_known(source: Path, names: list[str], pins: Mapping[str, str], a
 
 def _shards(index: Path) -> list[str]:
     """The files that an index of weights names, all in its own folder."""
-    try:
-        names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
-    except (ValueError, KeyError, AttributeError, TypeError):
-        raise EncoderError("E325", "the index of weights is not readable", index) from None
+    map_ = read_object(index).get("weight_map")
+    if not isinstance(map_, dict) or not map_ or not all(isinstance(name, str) for name in map_.values()):
+        raise EncoderError("E325", "the index of weights has no `weight_map` from weights to files", index)
+    names = sorted(set(map_.values()))
     for name in names:
         if Path(name).name != name or not name.endswith(".safetensors") or not (index.parent / name).is_file():
             raise EncoderError("E326", f"the index names '{name}', which is not a safetensors file beside it", index)
@@ -99,11 +101,20 @@ def _shards(index: Path) -> list[str]:
 
 
 def _join(source: Path, shards: list[str], out: Path) -> None:
+    from safetensors import SafetensorError
     from safetensors.torch import load, save
 
     weights: dict[str, Any] = {}
     for name in shards:
-        weights |= load((source / name).read_bytes())
+        try:
+            weights |= load((source / name).read_bytes())
+        except SafetensorError as error:
+            message = f"this part of the weights cannot be read: {error}"
+            raise EncoderError("E317", message, source / name, "is the download complete?") from None
+    listed = read_object(source / INDEX)["weight_map"]
+    if missing := sorted(listed.keys() - weights.keys()):
+        message = f"{len(missing)} weights of the index are in none of its files, for instance {missing[0]}"
+        raise EncoderError("E318", message, source / INDEX, "is the download complete?")
     write_bytes(out / WEIGHTS, save(weights, metadata={"format": "pt"}))
 
 
@@ -119,7 +130,7 @@ def _convert_tokenizer(source: Path, out: Path) -> None:
                 source, local_files_only=True, trust_remote_code=False, use_fast=True
             )
         text = tokenizer.backend_tokenizer.to_str()
-    except (ValueError, KeyError, OSError, TypeError, ImportError, AttributeError) as error:
+    except Exception as error:  # every tokenizer has its own ideas of broken files
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise EncoderError("E327", f"the tokenizer cannot be turned into its fast form: {reason}", source) from None
     write_text(out / "tokenizer.json", text)

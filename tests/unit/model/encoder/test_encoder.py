@@ -244,7 +244,7 @@ def test_pickled_weights_are_never_read(directory, tmp_path):
     [
         ("model.safetensors", b"nonsense", "E306"),
         ("config.json", b"{}", "E304"),
-        ("config.json", b"{", "E304"),
+        ("config.json", b"{", "E311"),
         ("config.json", b'{"model_type": "t5"}', "E305"),
         ("config.json", json.dumps(small.SIZES | {"model_type": "bert", "num_hidden_layers": 3}).encode(), "E307"),
     ],
