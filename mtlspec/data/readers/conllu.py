@@ -19,6 +19,7 @@ _NOT_A_WORD = re.compile(r"(\d{1,9})-(\d{1,9})|\d+\.\d+")
 _LONGEST_NUMBER = 9  # digits; more are out of range anyway, and Python refuses to read thousands of them
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S+)")
 _ARC = re.compile(r"(\d+(?:\.\d+)?):\S.*")
+_TYPO = "Typo=Yes"  # the one feature that a multi-word token may have
 
 
 class Options(ReaderOptions):
@@ -62,7 +63,7 @@ class _Rows:
     lines: list[int] = field(default_factory=list)  # the block's line of each word
     comments: list[str] = field(default_factory=list)
     between: list[tuple[int, str]] = field(default_factory=list)
-    graph: list[tuple[int, str]] = field(default_factory=list)  # enhanced arcs: the block's line, the column's text
+    graph: list[tuple[int, str, str]] = field(default_factory=list)  # enhanced arcs: the block's line, node, arcs
     empty: list[str] = field(default_factory=list)  # ids of empty nodes
     range_line: int = 0
     range_end: int = 0  # the last word of the last multi-word token
@@ -78,15 +79,17 @@ class _Rows:
             message = f"{len(row)} columns instead of {len(_COLUMNS)}"
             raise DataError("E210", message, self.block.place(at), "separate them by tabs")
         if row[8] != "_":
-            self.graph.append((at, row[8]))
+            self.graph.append((at, row[0], row[8]))
         if row[0].isdigit():
             self._word(at, row)
         elif match := _NOT_A_WORD.fullmatch(row[0]):
             self.between.append((len(self.words), line))
             if match[1]:
                 self._range(at, int(match[1]), int(match[2]))
+                self._require_blank(at, row, "multi-word token", slice(2, 9))
             else:
                 self._empty_node(at, row[0])
+                self._require_blank(at, row, "empty node", slice(6, 8))
         else:
             self._word(at, row)
 
@@ -116,7 +119,17 @@ class _Rows:
         if name != f"{len(self.words)}.{number}":
             message = f"the empty node '{name}' stands where '{len(self.words)}.{number}' would"
             raise DataError("E219", message, self.block.place(at))
+        if self.range_line == at - 1 and self.range_end > len(self.words):
+            message = f"the empty node '{name}' stands between a multi-word token and its words"
+            raise DataError("E743", message, self.block.place(at), "put it above the token's line")
         self.empty.append(name)
+
+    def _require_blank(self, at: int, row: list[str], what: str, columns: slice) -> None:
+        """Only words have what these columns are for."""
+        for name, cell in zip(_COLUMNS[columns], row[columns], strict=True):
+            if cell != "_" and (name, cell) != ("feats", _TYPO):
+                message = f"column '{name}' of the {what} {shorten(row[0])} is filled: '{shorten(cell)}'"
+                raise DataError("E744", message, self.block.place(at), "write `_`: its words have what it would say")
 
     def finish(self) -> None:
         if not self.words:
@@ -128,15 +141,18 @@ class _Rows:
             self._check_graph()
 
     def _check_graph(self) -> None:
-        """Every enhanced arc comes from 0, from a word or from an empty node."""
+        """Every enhanced arc comes from 0, from another word or from another empty node."""
         known = {str(number) for number in range(len(self.words) + 1)} | set(self.empty)
-        for at, arcs in self.graph:
+        for at, node, arcs in self.graph:
             for arc in arcs.split("|"):
                 match = _ARC.fullmatch(arc)
                 if match is None:
                     raise DataError("E206", f"'{arc}' is not an enhanced arc `head:relation`", self.block.place(at))
                 if match[1] not in known:
                     raise DataError("E207", f"the enhanced arc '{arc}' comes from no node", self.block.place(at))
+                if match[1] == node:
+                    message = f"the enhanced arc '{shorten(arc)}' of {node} comes from itself"
+                    raise DataError("E745", message, self.block.place(at))
 
 
 def _tree(heads: Sequence[str], rels: Sequence[str], block: Block, lines: Sequence[int]) -> DepTree:

@@ -64,6 +64,44 @@ CONLLU = {
     "range too long": Bad("conllu", row(1) + other("2-4") + row(2, 1), "E205", 2, "ends at word 4, but there are 2"),
     "empty node out of place": Bad("conllu", row(1) + other("5.1"), "E219", 2, "'5.1' stands where '1.1' would"),
     "empty node comes twice": Bad("conllu", row(1) + other("1.1") * 2, "E219", 3, "'1.1' stands where '1.2' would"),
+    "empty node within a multi-word token": Bad(
+        "conllu",
+        row(1) + other("2-3") + other("1.1") + row(2, 1) + row(3, 1),
+        "E743",
+        3,
+        "'1.1' stands between a multi-word token and its words",
+    ),
+    "multi-word token with a tag": Bad(
+        "conllu",
+        row("1-2", "_", rel="_") + row(1) + row(2, 1),
+        "E744",
+        1,
+        "column 'upos' of the multi-word token 1-2 is filled: 'X'",
+    ),
+    "multi-word token with a typo and a number": Bad(
+        "conllu",
+        "1-2\tw"
+        + "\t_" * 3
+        + "\tTypo=Yes\t_\t_\t_\t_\n"
+        + row(1)
+        + row(2, 1)
+        + "3-4"
+        + "\t_" * 4
+        + "\tNumber=Sing\t_\t_\t_\t_\n",
+        "E744",
+        4,
+        "column 'feats' of the multi-word token 3-4 is filled: 'Number=Sing'",
+    ),
+    "empty node with a head": Bad(
+        "conllu",
+        row(1) + "1.1\tw\t_\tX\tX\t_\t1\t_\t_\t_\n",
+        "E744",
+        2,
+        "column 'head' of the empty node 1.1 is filled",
+    ),
+    "enhanced arc from itself": Bad(
+        "conllu", row(1, deps="0:root") + row(2, 1, deps="1:x|2:conj"), "E745", 2, "'2:conj' of 2 comes from itself"
+    ),
     "id comes twice": Bad("conllu", row(1) + row(1, 1), "E212", 2, "word id '1' comes twice"),
     "gap in the ids": Bad("conllu", ONE + row(1) + row(3, 1), "E212", 4, "word id '3' instead of 2"),
     "id is no number": Bad("conllu", row(1) + row("x", 1), "E212", 2, "word id 'x' instead of 2"),
