@@ -14,10 +14,24 @@ Every class has one number range, every raise one number: `grep E103` finds the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+
+_UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """A text that a terminal shows as it is: what would steer it (escapes, bells, directions of writing, halves of
+    characters) is written out, such as `\\x1b`. Files, labels and names are others', and any of them may hold such."""
+    return _UNSEEN.sub(lambda sign: ascii(sign[0])[1:-1], text) if _UNSEEN.search(text) else text
+
+
+def visible_json(text: str) -> str:
+    """The same for JSON, which means the same afterwards."""
+    return _UNSEEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
 @dataclass(frozen=True, order=True)
@@ -53,7 +67,7 @@ class MtlspecError(Exception):
         where = f"{self.place}: " if self.place else ""
         hint = f"; {self.hint}" if self.hint else ""
         text = f"{where}error {self.code}: {self.message}{hint}"
-        return " ".join(text.split())
+        return visible(" ".join(text.split()))
 
     @property
     def problems(self) -> Sequence[MtlspecError]:
@@ -93,7 +107,7 @@ class Problems(MtlspecError):  # noqa: N818  # a group, not one error
             place = problem.place or Place("")
             return (place.file, place.line, place.column)
 
-        self._problems = tuple(sorted(problems, key=order))
+        self._problems = tuple(sorted((one for problem in problems for one in problem.problems), key=order))
         if not self._problems:
             raise ValueError("a group of problems needs at least one")
         first = self._problems[0]

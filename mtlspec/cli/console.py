@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from mtlspec.errors import visible, visible_json
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
 _PIPED_WIDTH = 240  # nothing is cut when the output is a file: tables take only the width they need
@@ -39,9 +41,15 @@ def messages() -> Console:
 
 def _console(stderr: bool) -> Console:
     from rich.console import Console
+    from rich.segment import Segment
     from rich.theme import Theme
 
     class Pipe(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+            """Nothing that comes from a file steers the terminal, whoever prints it."""
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
         def on_broken_pipe(self) -> None:
             """The frame answers a closed pipe, the same way for every command."""
             raise BrokenPipeError
@@ -75,7 +83,8 @@ def say_outcome(word: str, text: str, style: str) -> None:
 
 def say_json(value: Any) -> None:
     """Canonical JSON on stdout, for scripts."""
-    sys.stdout.write(json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
@@ -96,7 +105,7 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | N
     from rich.table import Table
     from rich.text import Text
 
-    cells = [list(row) for row in rows]
+    cells = [list(map(visible, row)) for row in rows]  # here, too: widths are taken before anything is drawn
     table = Table(
         title=title,
         title_justify="left",

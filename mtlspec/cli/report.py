@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mtlspec.errors import SetupError
+from mtlspec.errors import SetupError, visible
 
 if TYPE_CHECKING:
     from mtlspec.io.project import RunPlaces
@@ -44,7 +44,7 @@ def command(
             raise SetupError("E622", _missing(project.run(name)), file, f"`mtlspec run {spec}` makes it")
     page = write_viewing_copy(project.run(name))
     if format_ == "md":
-        typer.echo((folder / "report.md").read_text(encoding="utf-8"), nl=False)
+        typer.echo(visible((folder / "report.md").read_text(encoding="utf-8")), nl=False)
     else:
         console.say(os.path.relpath(page))
     if open_:
