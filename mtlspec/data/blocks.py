@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,15 +44,25 @@ def no_file(path: Path) -> DataError:
 
 
 LONGEST_LINE = 2**24  # bytes: a file of another sort may have no line ends at all
+MOST_LINES = 10**6  # of a sentence: a file of another sort may have no blank lines at all
+_MOST_TIMES = 100  # that a packed file may grow; text grows tenfold
+_ALWAYS_UNPACKED = 2**26  # bytes, however small the packed file is
 
 
 def lines(path: Path) -> Iterator[str]:
     """Lines of a UTF-8 file, plain or `.gz`, without line ends; a byte-order mark is skipped."""
-    number = 0
+    number = unpacked = 0
+    packed = path.suffix == ".gz"
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        limit = max(_ALWAYS_UNPACKED, _MOST_TIMES * path.stat().st_size) if packed else math.inf
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
             for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                unpacked += len(raw)
                 long = len(raw) > LONGEST_LINE
+                if unpacked > limit:
+                    message = f"the file unpacks to more than {limit:,} bytes, {_MOST_TIMES} times its size"
+                    hint = "if it is right, unpack it and name the plain file in the card"
+                    raise DataError("E742", message, Place(str(path), number), hint)
                 text = "" if long else raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 if long or "\0" in text:
                     damage = f"a line of more than {LONGEST_LINE:,} bytes" if long else "a line with a NUL byte"
@@ -65,6 +76,11 @@ def lines(path: Path) -> Iterator[str]:
         raise DataError("E202", f"not a complete gzip file: {error}", Place(str(path), number)) from None
     except OSError as error:
         raise DataError("E203", f"the data file cannot be read: {error.strerror}", path) from None
+
+
+def endless(path: Path, first: int, hint: str) -> DataError:
+    """A sentence that holds what must be several, or something else."""
+    return DataError("E741", f"a sentence of more than {MOST_LINES:,} lines", Place(str(path), first), hint)
 
 
 def partial_tags(columns: Mapping[str, Sequence[str]], missing: Collection[str]) -> dict[str, tuple[str | None, ...]]:
@@ -89,6 +105,8 @@ def paragraphs(path: Path, skip: tuple[str, ...] = (), to_the_end: bool = False)
         skipped = bool(skip) and line.startswith(skip)
         if line.strip(" \t") and not skipped:
             held.append(line)
+            if len(held) > MOST_LINES:
+                raise endless(path, place - len(held) + 1, "blank lines separate sentences: is this the right reader?")
         elif held:
             number += 1
             yield Block(str(path), number, place - len(held), tuple(held), tuple(before))

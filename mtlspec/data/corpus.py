@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mtlspec.data.defects import Defects, renamed
 from mtlspec.data.escapes import unescape
 from mtlspec.data.files import split_files
 from mtlspec.data.sentence import Layer, Sentence
@@ -19,19 +21,24 @@ if TYPE_CHECKING:
     from mtlspec.data.blocks import Block
 
 
-def read_split(card: DataCard, root: Path, split: str, dropped: list[DataError] | None = None) -> Iterator[Sentence]:
+def read_split(
+    card: DataCard, root: Path, split: str, dropped: list[DataError] | None = None, shown: str | None = None
+) -> Iterator[Sentence]:
     """Sentences with the layers of the card that they have, in the order of the files.
 
-    With `on_invalid: drop` a malformed sentence is left out in all files and its defect is put into `dropped`. What
-    a card holds out of its training files comes as a split of its own and is no longer part of `train`.
+    With `on_invalid: drop` a malformed sentence is left out in all files and its defect is put into `dropped`; else
+    the stream ends with all defects of the split. What a card holds out of its training files comes as a split of its
+    own and is no longer part of `train`. `shown` is how messages name `root`, if it is a copy; a generator's files
+    always have their card's name.
     """
+    name = shown or (str(root) if card.generator is None else card.name)
     held_out = card.hold_out.shares if card.hold_out is not None else {}
     if card.hold_out is None or split not in ("train", *held_out):
-        yield from _read(card, root, split, dropped)
+        yield from _read(card, root, split, dropped, name)
         return
     found = 0
     # A defect counts in train only: nobody can say where its sentence would have gone.
-    for sentence in _read(card, root, "train", dropped if split == "train" else None):
+    for sentence in _read(card, root, "train", dropped if split == "train" else None, name):
         if held_out_for(sentence, card.hold_out) == split:
             found += 1
             yield sentence
@@ -53,41 +60,70 @@ def held_out_for(sentence: Sentence, hold_out: HoldOut) -> str:
     return "train"
 
 
-def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | None) -> Iterator[Sentence]:
+def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | None, shown: str) -> Iterator[Sentence]:
     """The sentences of the files that a card names for a split."""
-    count = 0
     if not all(group.entries(split) for group in card.files):
         raise DataError("E250", f"the card has no {split} file for every group", Place(card.name))
-    files = [[root / path for path in split_files(card, group, root, split)] for group in card.files]
+    paths = [split_files(card, group, root, split) for group in card.files]
+    files = [[(root / path, f"{shown}/{path}") for path in group] for group in paths]
+    names = [[name for _, name in group] for group in files]
     readers = [group.reader_of(split) for group in card.files]
-    streams = [_blocks(reader, paths) for reader, paths in zip(readers, files, strict=True)]
+    streams = [_blocks(reader, group) for reader, group in zip(readers, files, strict=True)]
     taken = [{} if split in group.unlabelled else group.layers for group in card.files]
     met: set[str] = set()
-    for blocks in zip_longest(*streams):
-        if None in blocks:
-            raise _different_lengths([paths[-1] for paths in files], blocks, count)
+    defects = Defects(card.name, split)
+    parsed = _parsed(readers, streams, taken, [group[-1] for group in names])
+    count = 0
+    while True:
+        try:
+            found = next(parsed, None)
+        except DataError as end:
+            raise defects.error(end) from None
+        if found is None:
+            break
         count += 1
+        if isinstance(found, Sentence):
+            met |= found.layers.keys()
+            if not defects.count:  # behind the first defect, only further ones are looked for
+                yield found
+        elif card.on_invalid == "error":
+            defects.add(found)
+        elif dropped is not None:
+            dropped.append(found)
+    if defects.count:
+        raise defects.error()
+    if not count:
+        raise DataError("E251", f"the {split} files have no sentences", Place(names[0][0]))
+    if split == "train":
+        _check_met(card.files, names, met)
+
+
+def _parsed(
+    readers: Sequence[ReaderOptions],
+    streams: Sequence[Iterator[Block]],
+    taken: Sequence[dict[str, str]],
+    last: Sequence[str],
+) -> Iterator[Sentence | DataError]:
+    """Sentence by sentence of aligned files, or what is wrong with it; `last` are the last files of the groups."""
+    for count, blocks in enumerate(zip_longest(*streams)):
+        if None in blocks:
+            raise _different_lengths(last, blocks, count)
         try:
             parts = [reader.parse(block) for reader, block in zip(readers, blocks, strict=True)]
-            sentence = _merge(taken, parts)
+            found: Sentence | DataError = _merge(taken, parts)
         except DataError as defect:
-            if card.on_invalid == "error":
-                raise
-            if dropped is not None:
-                dropped.append(defect)
-            continue
-        met |= sentence.layers.keys()
-        yield sentence
-    if not count:
-        raise DataError("E251", f"the {split} files have no sentences", files[0][0])
-    if split == "train":
-        _check_met(card.files, files, met)
+            found = defect
+        yield found
 
 
-def _blocks(reader: ReaderOptions, paths: list[Path]) -> Iterator[Block]:
-    """The sentences of several files as one stream."""
-    for path in paths:
-        yield from reader.blocks(path)
+def _blocks(reader: ReaderOptions, files: Sequence[tuple[Path, str]]) -> Iterator[Block]:
+    """The sentences of several files, each with the name that its user knows, as one stream."""
+    for path, name in files:
+        try:
+            for block in reader.blocks(path):
+                yield block if block.file == name else replace(block, file=name)
+        except DataError as defect:
+            raise renamed(defect, path, name) from None
 
 
 def _merge(taken: Sequence[dict[str, str]], parts: list[Sentence]) -> Sentence:
@@ -107,13 +143,15 @@ def _merge(taken: Sequence[dict[str, str]], parts: list[Sentence]) -> Sentence:
     return Sentence(first.id, first.words, layers, first.place, first.comments, first.between, first.texts)
 
 
-def _check_met(groups: Sequence[FileGroup], files: Sequence[list[Path]], met: set[str]) -> None:
+def _check_met(groups: Sequence[FileGroup], files: Sequence[Sequence[str]], met: set[str]) -> None:
     """A sentence may lack a layer, but a layer that no training sentence has is a wrong file or a wrong column."""
     for group, paths in zip(groups, files, strict=True):
         for layer, column in group.layers.items():
             if layer not in met:
                 message = f"no sentence of the train files has '{column}' for layer '{layer}'"
-                raise DataError("E252", message, paths[0], "correct `layers` of the card, or leave the layer out")
+                raise DataError(
+                    "E252", message, Place(paths[0]), "correct `layers` of the card, or leave the layer out"
+                )
 
 
 def _compare(one: Sentence, other: Sentence) -> None:
@@ -124,11 +162,11 @@ def _compare(one: Sentence, other: Sentence) -> None:
             raise DataError("E253", f"{seen} at {Place(*other.place)}", Place(*one.place), "aligned files must agree")
 
 
-def _different_lengths(files: list[Path], blocks: Sequence[Block | None], count: int) -> DataError:
+def _different_lengths(files: Sequence[str], blocks: Sequence[Block | None], count: int) -> DataError:
     short = files[blocks.index(None)]
     block = next(block for block in blocks if block is not None)
     if not count:
         message = f"this file has no sentences, but {block.place().file} has some"
-        return DataError("E257", message, short, "aligned files must agree")
+        return DataError("E257", message, Place(short), "aligned files must agree")
     message = f"one more sentence than the {count} that end with {short}"
     return DataError("E254", message, block.place(), "aligned files must agree")

@@ -21,7 +21,8 @@ def split_files(card: DataCard, group: FileGroup, root: Path, split: str) -> lis
         matched = _matching(root, entry)
         if not matched:
             message = f"no file of '{card.name}' matches the {split} entry '{entry}'"
-            raise DataError("E255", message, root, "see `paths` of the card")
+            place = root if card.generator is None else Place(card.name)  # generated files lie anywhere
+            raise DataError("E255", message, place, "see `paths` of the card")
         twice = sorted(set(matched) & set(found))
         if twice:
             message = f"the {split} files of '{card.name}' name '{twice[0]}' twice"

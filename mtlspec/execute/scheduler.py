@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.dvc_voice import speak_for_dvc
+from mtlspec.execute.failure import failure
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
 from mtlspec.execute.results import write_results
@@ -66,7 +67,7 @@ class Scheduler:
             running: dict[str, Stage] = {}
             while waiting or running or self._queue:
                 waiting = self._settle(recorder, waiting)
-                for stage in self._next(len(running)):
+                for stage in self._next(list(running.values())):
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
                     argv = [str(places.base), stage.name, listener.address, ""]
@@ -125,12 +126,17 @@ class Scheduler:
         self._queue.sort(key=_effort, reverse=True)
         return still
 
-    def _next(self, running: int) -> list[Stage]:
-        """What to start now; nothing more after a failure, unless the run is to keep going."""
+    def _next(self, running: list[Stage]) -> list[Stage]:
+        """What to start now; nothing more after a failure, unless the run is to keep going.
+
+        As long as files are read, nothing else starts: a malformed file is refused before anything is trained.
+        """
         if self.failures and not self.keep_going:
             return []
-        free = max(self.workers - running, 0)
-        chosen, self._queue = self._queue[:free], self._queue[free:]
+        reading = any(stage.kind == "data" for stage in (*self._queue, *running))
+        ready = [stage for stage in self._queue if stage.kind == "data" or not reading]
+        chosen = ready[: max(self.workers - len(running), 0)]
+        self._queue = [stage for stage in self._queue if stage not in chosen]
         return chosen
 
     def _use_idle_worker(self, zygote: Zygote, waiting: list[Stage], running: int) -> None:
@@ -224,15 +230,6 @@ def _replies(zygote: Zygote) -> list[dict[str, Any]]:
         return list(zygote.replies())
     except (EOFError, ConnectionError):
         raise StageError("E409", "the worker server ended", None, "run again: finished stages are kept") from None
-
-
-def failure(name: str, reply: dict[str, Any], log: Path | None = None) -> StageError:
-    """The stage's own last line, if it said something; otherwise how it ended."""
-    lines = [line for line in reply["tail"].splitlines() if line.strip()]
-    status = reply["status"]
-    ended = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
-    said = f": {lines[-1].strip()}" if lines else ""
-    return StageError("E410", f"stage '{name}' {ended}{said}", None, f"all it printed is in {log}" if log else None)
 
 
 def _effort(stage: Stage) -> int:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from mtlspec.errors import IntegrityError
 from mtlspec.execute.alone import verify_alone
-from mtlspec.execute.scheduler import failure
+from mtlspec.execute.failure import failure
 from mtlspec.execute.staleness import changed_paths
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
@@ -145,7 +145,7 @@ def _rerun_alone(
             argv = [str(copy.base), stage.name, "", str(project.root)]
             reply = zygote.call(stage.name, stage.kind, argv, copy.log(stage.name), copy.code(stage.unit))
             if reply["status"] != 0:
-                yield Finding(stage.name, "failed", str(failure(stage.name, reply)))
+                yield Finding(stage.name, "failed", "; ".join(map(str, failure(stage.name, reply).problems[:2])))
             else:
                 yield _compare(places, copy, stage.name)
     finally:

@@ -132,7 +132,7 @@ def _reap(channel: socket.socket, running: dict[int, tuple[str, Path]]) -> None:
         if pid == 0:
             return
         job, log = running.pop(pid)
-        tail = log.read_bytes()[-4000:].decode(errors="replace") if log.is_file() else ""
+        tail = log.read_bytes()[-16_000:].decode(errors="replace") if log.is_file() else ""
         reply = {"job": job, "status": os.waitstatus_to_exitcode(status), "tail": tail}
         channel.sendall(json.dumps(reply).encode() + b"\n")
 

@@ -1,7 +1,11 @@
-"""Stage `data`: the corpus files as their card names them, generated or copied, with their digests checked."""
+"""Stage `data`: the corpus files as their card names them, generated or copied, read once and with digests checked.
+
+A malformed file is refused here, before anything is trained on any other.
+"""
 
 from __future__ import annotations
 
+from mtlspec.data.defects import check_splits
 from mtlspec.data.files import card_files
 from mtlspec.data.pins import check_pins, resolve_root
 from mtlspec.io.project import Project
@@ -21,11 +25,15 @@ def run(ctx: StageContext) -> StageResult:
     else:
         root = resolve_root(card, project)
         check_pins(card, root, card_file)
+        ctx.progress(0, 1, f"reading {card.name}")
+        check_splits(card, root)
         files = card_files(card, root)
         for number, path in enumerate(files):
             ctx.progress(number, len(files), f"copying {path}")
             write_bytes(ctx.out / path, (root / path).read_bytes())
     if card.generator is None or card.sha256:  # generated files need no pins, but what is pinned must hold
         check_pins(card, ctx.out, card_file)
+    if card.generator is not None:
+        check_splits(card, ctx.out)
     sizes = {path: (ctx.out / path).stat().st_size for path in card_files(card, ctx.out)}
     return StageResult(facts={"files": len(sizes), "bytes": sum(sizes.values())})

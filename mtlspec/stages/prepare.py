@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.data.corpus import read_split
+from mtlspec.data.defects import own_folder
 from mtlspec.data.prepare import write_prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import Statistics
 from mtlspec.data.text_tokenizer import TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import DataError
+from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
 from mtlspec.spec.cards import DataCard
 from mtlspec.stages.context import StageContext, StageResult
@@ -24,10 +26,11 @@ def run(ctx: StageContext) -> StageResult:
     card = DataCard.model_validate(ctx.params["card"])
     statistics = Statistics(card.layer_kinds)
     dropped: dict[str, list[DataError]] = {split: [] for split in card.splits}
+    shown = own_folder(card, Project(ctx.project_root))
 
     def stream(number: int, split: str) -> Iterator[Sentence]:
         ctx.progress(number, len(dropped), f"preparing {split}")
-        yield from statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split]))
+        yield from statistics.watch(split, read_split(card, ctx.inputs["data"], split, dropped[split], shown))
 
     splits = {split: stream(number, split) for number, split in enumerate(card.splits)}
     tokenizer = WordTokenizer.load(ctx.inputs["encoder"])

@@ -15,6 +15,8 @@ from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
 from mtlspec.spec.families import Layout
 
+_ROWS = 1024  # held at once: packed columns may hold one long text in all of them
+
 
 class Options(ExampleOptions):
     layout: ClassVar[Layout] = "jsonl"
@@ -77,7 +79,7 @@ def _opened(path: Path) -> tuple[Any, Iterator[Any]]:
         start = file.read(6)
     if start.startswith(b"PAR1"):
         table = pq.ParquetFile(path)
-        return table.schema_arrow, table.iter_batches()
+        return table.schema_arrow, table.iter_batches(_ROWS)
     source = pa.memory_map(str(path))
     if start == b"ARROW1":
         reader = pa.ipc.open_file(source)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.data.blocks import Block, lines
+from mtlspec.data.blocks import MOST_LINES, Block, endless, lines
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.families import LayerKind, ReaderOptions
@@ -38,6 +38,8 @@ class Options(ReaderOptions):
             if held or line.strip(" \t"):
                 first = first if held else place
                 held.append(line)
+                if len(held) > MOST_LINES:
+                    raise endless(path, first, "a tree starts with a bracket in the first column")
         if held:
             yield Block(str(path), number + 1, first, tuple(held))
 

@@ -10,7 +10,7 @@ import pytest
 from mtlspec.data.corpus import read_split
 from mtlspec.data.files import card_files
 from mtlspec.data.pins import check_pins, locked
-from mtlspec.errors import DataError, MtlspecError
+from mtlspec.errors import DataError, MtlspecError, Problems
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.load import load_data_card
@@ -91,16 +91,16 @@ def test_aligned_groups_may_have_their_sentences_in_other_files(root: Path) -> N
         (root / f"trees/{name}.trees").write_text("".join(f"(S (X {word}))\n" for word in part))
     both = card(["in/a", "in/b"], "trees/*.trees")
     assert [s.words[0] for s in read_split(both, root, "train")] == words
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(Problems) as caught:
         list(read_split(card(["in/b", "in/a"], "trees/*.trees"), root, "train"))
     assert (
         f"{root}/in/b/1.txt:1: error E253: word 1 is 'in/b/1.txt', but 'in/a/10.txt' at {root}/trees/1.trees:1"
         in str(caught.value)
     )
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as longer:
         list(read_split(card(["in/a", "in/b", "in/c.txt"], "trees"), root, "train"))
     assert f"{root}/in/c.txt:1: error E254: one more sentence than the 3 that end with {root}/trees/2.trees" in str(
-        caught.value
+        longer.value
     )
 
 

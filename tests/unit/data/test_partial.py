@@ -88,7 +88,8 @@ def test_an_empty_tree_is_a_sentence_without_one(empty: str, tmp_path: Path) -> 
         list(read_split(card(trees), tmp_path, "train"))
     assert str(caught.value) == (
         f"{tmp_path}/trees:2: error E298: a sentence without words; "
-        "another file must have the words of a sentence without a tree"
+        "another file must have the words of a sentence without a tree, "
+        "or leave such sentences out with `on_invalid: drop` in the card"
     )
     assert [s.words for s in brackets.Options(type="brackets").read(tmp_path / "trees")] == [("a",), ()]
 

@@ -37,7 +37,8 @@ def conllu_texts(draw: st.DrawFn) -> str:
             covered = draw(st.integers(word, size))
             lines.append("\t".join([f"{word}-{covered}", draw(FORMS), *"_" * 7, draw(LABELS)]))
         cells = [draw(st.one_of(st.just("_"), LABELS)) for _ in range(4)]
-        arcs = "|".join(f"{draw(st.sampled_from(nodes))}:{draw(LABELS)}" for _ in range(draw(st.integers(0, 2)))) or "_"
+        others = st.sampled_from([node for node in nodes if node != str(word)])
+        arcs = "|".join(f"{draw(others)}:{draw(LABELS)}" for _ in range(draw(st.integers(0, 2)))) or "_"
         head, rel = str(tree.heads[word - 1]), tree.rels[word - 1]
         lines.append("\t".join([str(word), draw(FORMS), *cells, head, rel, arcs, draw(LABELS)]))
         for number in range(1, draw(st.integers(1, 3))):

@@ -85,17 +85,20 @@ class Options(SourceOptions):
 def _read_texts(options: Options, request: Request) -> tuple[WordTokenizer, dict[str, Text]]:
     """Learn the tokenizer from the training words, save it, and read the texts through it."""
     from mtlspec.data.corpus import read_split
+    from mtlspec.data.defects import own_folder
     from mtlspec.data.escapes import unescape
     from mtlspec.data.tokenizer import WordTokenizer
     from mtlspec.errors import EncoderError
+    from mtlspec.io.project import Project
     from mtlspec.model.encoder.pretraining import Text
     from mtlspec.model.encoder.wordpiece import save_tokenizer, train_wordpiece
 
     if request.data_card is None or "data" not in request.inputs:
         raise EncoderError("E320", f"encoder '{request.name}' learns from data, but was given none")
     root = request.inputs["data"]
-    train = [_words(sentence) for sentence in read_split(request.data_card, root, "train")]
-    dev = [_words(sentence) for sentence in read_split(request.data_card, root, "dev")]
+    shown = own_folder(request.data_card, Project(request.project_root))
+    train = [_words(sentence) for sentence in read_split(request.data_card, root, "train", shown=shown)]
+    dev = [_words(sentence) for sentence in read_split(request.data_card, root, "dev", shown=shown)]
     words = (unescape(word) for sentence in train for word in sentence)
     trained = train_wordpiece(words, options.vocabulary, options.min_frequency, options.lowercase)
     save_tokenizer(trained, request.out, options.positions, options.lowercase)

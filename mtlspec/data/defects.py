@@ -1,0 +1,85 @@
+"""What is wrong with the files of a split, all of it at once, under names that their user knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mtlspec.data.pins import resolve_root
+from mtlspec.errors import DataError, MtlspecError, Problems
+from mtlspec.io.project import Project
+from mtlspec.spec.cards import DataCard
+
+NAMED = 20  # defects of a split; of the others only their number is told
+_UNALIGNED = ("E253", "E297")  # to leave sentences out would hide that files do not belong together
+_REMEDY = "leave such sentences out with `on_invalid: drop` in the card"
+
+
+@dataclass
+class Defects:
+    """Malformed sentences of a split, of which the first are kept."""
+
+    card: str
+    split: str
+    count: int = 0
+    first: list[DataError] = field(default_factory=list)
+
+    def add(self, defect: DataError) -> None:
+        self.count += 1
+        if len(self.first) < NAMED:
+            self.first.append(defect)
+
+    def error(self, end: DataError | None = None) -> MtlspecError:
+        """All of them; `end` is what made the rest of the files unreadable, if anything did."""
+        ends = [end] if end is not None else []
+        if self.count + len(ends) == 1:
+            return end or _with_remedy(self.first[0])
+        shown = f"; the first {NAMED} are named" if self.count > NAMED else ""
+        verb = "sentence is" if self.count == 1 else "sentences are"
+        message = f"{self.count:,} {verb} malformed in the {self.split} files of '{self.card}'{shown}"
+        helps = any(defect.code not in _UNALIGNED for defect in self.first)
+        hint = f"mend them, or {_REMEDY}" if helps else "their files do not have the same sentences"
+        return Problems([DataError("E740", message, None, hint), *self.first, *ends])
+
+
+def _with_remedy(defect: DataError) -> DataError:
+    if defect.code in _UNALIGNED or (defect.hint is not None and "on_invalid" in defect.hint):
+        return defect
+    hint = f"{defect.hint}, or {_REMEDY}" if defect.hint else _REMEDY
+    return DataError(defect.code, defect.message, defect.place, hint)
+
+
+def own_folder(card: DataCard, project: Project) -> str:
+    """How messages name the folder of a card's files, wherever a copy of them is read."""
+    if card.generator is not None:
+        return card.name
+    try:
+        return str(resolve_root(card, project))
+    except DataError:
+        return card.root or card.name
+
+
+def renamed(defect: DataError, path: Path, name: str) -> DataError:
+    """The same defect, of a file that its user knows under another name."""
+    place = defect.place
+    if place is None or place.file != str(path):
+        return defect
+    return DataError(defect.code, defect.message, type(place)(name, place.line, place.column), defect.hint)
+
+
+def check_splits(card: DataCard, root: Path) -> None:
+    """Read everything once; an error that has all defects of all splits."""
+    from mtlspec.data.corpus import read_split
+
+    problems: list[MtlspecError] = []
+    held_out = card.hold_out.shares if card.hold_out is not None else {}
+    for split in card.splits:
+        if split in held_out and problems:
+            continue  # its sentences come from the training files
+        try:
+            for _ in read_split(card, root, split, []):
+                pass
+        except MtlspecError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise problems[0] if len(problems) == 1 else Problems(problems)
