@@ -10,6 +10,7 @@ from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_bytes, digest_file
 from mtlspec.io.json_object import read_object
 from mtlspec.io.write import write_bytes, write_json, write_text
+from mtlspec.model.encoder.config_check import check_config
 from mtlspec.model.encoder.tokenizer_trial import try_tokenizer
 
 WEIGHTS = "model.safetensors"
@@ -56,6 +57,8 @@ def copy_pinned(
             )
         if name in _SETTINGS or name == WEIGHTS:
             write_bytes(out / name, data)
+    if "config.json" in names:
+        check_config(source / "config.json")
     if shards:
         _join(source, shards, out)
     if "tokenizer.json" not in names:
