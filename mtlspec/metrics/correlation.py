@@ -49,6 +49,16 @@ class Correlation(Metric):
     def pool(self, runs: Sequence[Rows]) -> Rows:
         return np.concatenate([np.asarray(run, np.float64) for run in runs], axis=1)
 
+    def without_each(self, rows: npt.ArrayLike) -> Scores:
+        """Ranks move up by one behind the example that is left out, by one half beside its equals."""
+        gold, predicted = np.moveaxis(np.asarray(rows, np.float64), -1, 0)
+        found = []
+        if self.main != "spearman":
+            found.append(_pearson_without(gold, predicted))
+        if self.main != "pearson":
+            found.append(_spearman_without(gold, predicted))
+        return np.asarray(100.0 * np.mean(found, axis=0))
+
     def exchange(self, a: Rows, b: Rows, at: npt.NDArray[np.intp]) -> Exchange:
         """Nothing is sorted again: the ranks in a mixture of two lists follow from their common order."""
         gold, first = _sides(a)
@@ -88,6 +98,55 @@ def pearson(x: Floats, y: Floats) -> Floats:
     if not x.shape[-1]:
         return np.zeros(np.broadcast_shapes(x.shape, y.shape)[:-1])
     return np.asarray(np.clip(np.vecdot(_direction(x), _direction(y)), -1.0, 1.0))
+
+
+def _pearson_without(x: Floats, y: Floats) -> Floats:
+    """Pearson's correlation without each example: [..., N] twice -> [..., N], from sums of deviations."""
+    count = x.shape[-1]
+    if count < 2:
+        return np.zeros(x.shape)
+    a, b = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
+    factor = count / (count - 1)
+
+    def left(one: Floats, two: Floats) -> Floats:
+        return np.asarray((one * two).sum(axis=-1, keepdims=True) - factor * one * two)
+
+    square = np.maximum(left(a, a), 0.0) * np.maximum(left(b, b), 0.0)
+    scale = np.sqrt(square)
+    least = 1e-12 * (a * a).sum(axis=-1, keepdims=True) ** 0.5 * (b * b).sum(axis=-1, keepdims=True) ** 0.5
+    defined = scale > least
+    return np.asarray(np.clip(np.where(defined, left(a, b) / np.where(defined, scale, 1.0), 0.0), -1.0, 1.0))
+
+
+def _spearman_without(x: Floats, y: Floats) -> Floats:
+    """Spearman's correlation without each example: [..., N] twice -> [..., N]."""
+    count = x.shape[-1]
+    if count < 2:
+        return np.zeros(x.shape)
+    found, (first, second) = np.empty(x.shape), (ranks(x), ranks(y))
+    limit = max(1, _AT_ONCE * 20 // max(1, x.size))
+    for start in range(0, count, limit):
+        at = np.arange(start, min(start + limit, count))
+        found[..., at] = _correlation_of_ranks(_ranks_without(first, at), _ranks_without(second, at), count - 1)
+    return found
+
+
+def _ranks_without(values: Floats, at: npt.NDArray[np.intp]) -> Floats:
+    """Ranks [..., N] as they are without one of the examples `at` [M]: [..., M, N], 0 in its own place."""
+    gone = values[..., at, None]
+    kept = values[..., None, :] - (values[..., None, :] > gone) - 0.5 * (values[..., None, :] == gone)
+    np.put_along_axis(kept, np.broadcast_to(at[:, None], (*kept.shape[:-1], 1)), 0.0, axis=-1)
+    return np.asarray(kept)
+
+
+def _correlation_of_ranks(first: Floats, second: Floats, count: int) -> Floats:
+    """[...] of the ranks of `count` examples, whose mean is known; further places hold 0."""
+    mean = (count + 1) / 2
+    together = np.vecdot(first, second) - count * mean * mean
+    spread = [np.maximum(np.vecdot(side, side) - count * mean * mean, 0.0) for side in (first, second)]
+    scale = np.sqrt(spread[0] * spread[1])
+    defined = scale > 1e-6  # ranks that differ at all are half a rank apart
+    return np.asarray(np.clip(np.where(defined, together / np.where(defined, scale, 1.0), 0.0), -1.0, 1.0))
 
 
 def ranks(values: Floats) -> Floats:

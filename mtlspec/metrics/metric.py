@@ -57,6 +57,10 @@ class Metric(ABC):
         return {"type": self.kind, **self.settings()}
 
     @abstractmethod
+    def without_each(self, rows: npt.ArrayLike) -> Scores:
+        """The main score without one of the examples, for each of them: rows [..., N, K] of one model -> [..., N]."""
+
+    @abstractmethod
     def exchange(self, a: Rows, b: Rows, at: npt.NDArray[np.intp]) -> Exchange:
         """How main(a) - main(b) changes when examples change sides; `at` [M] are those that may."""
 
@@ -74,6 +78,10 @@ class AdditiveMetric(Metric):
     def pool(self, runs: Sequence[Rows]) -> Rows:
         """Sums over the models: a sentence that all of them get wrong counts as often as there are models."""
         return np.asarray(np.sum(np.stack(runs), axis=0), np.int64)
+
+    def without_each(self, rows: npt.ArrayLike) -> Scores:
+        counts = np.asarray(rows)
+        return self.scores(counts.sum(axis=-2, keepdims=True) - counts)[self.main]
 
     def exchange(self, a: Rows, b: Rows, at: npt.NDArray[np.intp]) -> Exchange:
         first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
