@@ -22,6 +22,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
 from pydantic_core import CoreSchema, core_schema
 
+from mtlspec.errors import Place, SpecError
+
 T = TypeVar("T")
 Sequence_ = Annotated[tuple[T, ...], Strict(False)]  # a YAML list, kept as a tuple so that specs stay hashable
 
@@ -87,8 +89,15 @@ def parse(family: str, base: type[OptionsT], stored: Mapping[str, Any]) -> Optio
 
 def added(family: str) -> tuple[Path, ...]:
     """The folders that a family is extended by."""
-    pairs = (entry.partition("=") for entry in os.environ.get(_ADDED, "").split(os.pathsep) if entry)
-    return tuple(Path(folder) for name, _, folder in pairs if name == family)
+    entries = [entry for entry in os.environ.get(_ADDED, "").split(os.pathsep) if entry]
+    pairs = [(name, Path(folder)) for name, _, folder in (entry.partition("=") for entry in entries)]
+    for entry, (name, folder) in zip(entries, pairs, strict=True):
+        known = Path(__file__).parents[1].joinpath(*name.split(".")).is_dir() and name.startswith("mtlspec.")
+        if not known or not folder.is_dir():
+            wrong = f"there is no folder '{folder}'" if known else f"'{name}' is no family of kinds"
+            hint = "write `mtlspec.sharing=/a/folder`, several with a colon between them"
+            raise SpecError("E813", f"{wrong} (in '{entry}')", Place(f"${_ADDED}"), hint)
+    return tuple(folder for name, folder in pairs if name == family)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from mtlspec import kinds
+from mtlspec.errors import SpecError
 from mtlspec.spec import families
 from mtlspec.spec.encoders import EncoderOptions
 
@@ -48,3 +49,19 @@ def test_no_kind_imports_anything_heavy() -> None:
     modules = ", ".join(f"{family}.{name}" for family, name in KINDS)
     code = f"import sys, {modules}; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("mtlspec.sharin=/", "'mtlspec.sharin' is no family of kinds"),
+        ("os.path=/", "'os.path' is no family of kinds"),
+        ("/some/folder", "'/some/folder' is no family of kinds"),
+        ("mtlspec.sharing=/not/there", "there is no folder '/not/there'"),
+    ],
+)
+def test_a_mistake_in_added_kinds_is_told_in_one_line(said: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MTLSPEC_KINDS", said)
+    with pytest.raises(SpecError) as caught:
+        kinds.added("mtlspec.sharing")
+    assert str(caught.value).startswith(f"$MTLSPEC_KINDS: error E813: {told} (in '{said}'); write ")
