@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
     from mtlspec.track.compare import RecordDiff
+    from mtlspec.track.score_rows import ScoreRow
 
 app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
 EXAMPLES = (
@@ -102,20 +104,28 @@ def diff(
 
 @app.command()
 def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/runs.")]) -> None:
-    """Remove a run: its stages, records and artifacts. Its spec stays; git and DVC's cache keep what they have."""
+    """Remove a run: its stages, records and artifacts, and its experiment in MLflow.
+
+    Its spec stays; git and DVC's cache keep what they have. If MLflow does not answer, the same command tries again.
+    """
     from mtlspec.cli import console
     from mtlspec.errors import IntegrityError, did_you_mean
     from mtlspec.execute.alone import run_alone
     from mtlspec.execute.materialise import materialised_runs, remove_run
     from mtlspec.io.project import Project
+    from mtlspec.track.mlflow import unpublish
+    from mtlspec.track.outbox import Outbox
 
     project = Project.find()
     runs = {places.spec_name: places for places in materialised_runs(project)}
-    if spec not in runs:
+    if spec not in runs and Outbox(project, spec).address() is None:
         raise IntegrityError("E526", f"there is no run of '{spec}' in the registry", None, did_you_mean(spec, runs))
-    with run_alone(project, spec):
-        remove_run(project, runs[spec])
-    console.say(f"removed {project.relative(runs[spec].base)}")
+    if spec in runs:
+        with run_alone(project, spec):
+            remove_run(project, runs[spec])
+        console.say(f"removed {project.relative(runs[spec].base)}")
+    if said := unpublish(project, spec):
+        console.say(said)
 
 
 def _show_diff(found: RecordDiff, a: str, b: str) -> None:
@@ -125,10 +135,8 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
         console.say(str(change))
     shown = [row for row in found.scores if not row.score.startswith("dev/")]
     if shown:  # scores of test bear their own names, those of further splits the split's, too
-        rows = [
-            (row.model, row.score.removeprefix("test/"), *map(_number, (row.a, row.b, row.difference))) for row in shown
-        ]
-        console.say_table(("model", "score", a, b, "difference"), rows)
+        console.say_table(("model", "score", a, b, "difference", "p"), [_difference_row(row) for row in shown])
+        console.say(_about_tests(shown))
     for names, what in (
         (found.different, "artifacts differ"),
         (found.only_a, f"stages only in {a}"),
@@ -176,5 +184,23 @@ def _scores(row: dict[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+def _difference_row(row: ScoreRow) -> tuple[str, ...]:
+    difference = "" if row.difference is None else f"{row.difference:+.2f}"
+    if row.interval is not None:
+        difference += f" ({row.interval[0]:+.2f} to {row.interval[1]:+.2f})"
+    p = "" if row.p_holm is None else f"{row.p_holm:.3f}" if row.p_holm >= 0.001 else "< 0.001"
+    name = row.score.removeprefix("test/")
+    return row.model, name, _mean(row.a, row.a_std), _mean(row.b, row.b_std), difference, p
+
+
+def _mean(mean: float | None, std: float | None) -> str:
+    return "" if mean is None else f"{mean:.2f}" + ("" if std is None else f" ± {std:.2f}")
+
+
+def _about_tests(rows: Sequence[ScoreRow]) -> str:
+    """What the columns of the table rest on."""
+    numbers = sorted({number for row in rows for number in row.seeds if number})
+    told = f"mean ± deviation over {' or '.join(map(str, numbers))} {'seed' if numbers == [1] else 'seeds'}"
+    if not any(row.p is not None for row in rows):
+        return f"{told}; no test: it needs two seeds of either run, and scores that differ"
+    return f"{told}; difference with its 95 % interval; p of Welch's test over seeds, Holm's correction over each split"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from mtlspec.plan.types import Plan
 from mtlspec.track.record import report_params
+from mtlspec.track.score_rows import ScoreRow, score_rows
 
 Kind = Literal["spec", "data", "encoder", "code", "packages", "environment", "stages"]
 
@@ -26,20 +27,6 @@ class Change:
 
 
 @dataclass(frozen=True)
-class ScoreRow:
-    """A model's score in both records; `difference` is b - a."""
-
-    model: str
-    score: str
-    a: float | None
-    b: float | None
-
-    @property
-    def difference(self) -> float | None:
-        return None if self.a is None or self.b is None else self.b - self.a
-
-
-@dataclass(frozen=True)
 class RecordDiff:
     changes: tuple[Change, ...]
     scores: tuple[ScoreRow, ...]
@@ -55,7 +42,7 @@ class RecordDiff:
     def as_json(self) -> dict[str, Any]:
         return {
             **asdict(self),
-            "scores": [{**asdict(row), "difference": row.difference} for row in self.scores],
+            "scores": [row.as_json() for row in self.scores],
             "identical": self.identical,
         }
 
@@ -96,7 +83,7 @@ def diff(a: Mapping[str, Any], b: Mapping[str, Any]) -> RecordDiff:
     both = sorted(first.keys() & second.keys())
     return RecordDiff(
         changes=tuple(changes),
-        scores=_score_rows(a, b),
+        scores=score_rows(a, b),
         equal=tuple(name for name in both if first[name] == second[name]),
         different=tuple(name for name in both if first[name] != second[name]),
         only_a=tuple(sorted(first.keys() - second.keys())),
@@ -150,19 +137,6 @@ def _environment(record: Mapping[str, Any]) -> dict[str, Any]:
                 known.append(value)
     merged = {name: values[0] if len(values) == 1 else sorted(values, key=str) for name, values in answers.items()}
     return {**merged, "lock file": record["lock"]}
-
-
-def _score_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[ScoreRow, ...]:
-    def means(record: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-        return {
-            (model["name"], score): values["mean"]
-            for model in record["models"]
-            for score, values in model["scores"].items()
-        }
-
-    first, second = means(a), means(b)
-    keys = [*first, *(key for key in second if key not in first)]
-    return tuple(ScoreRow(model, score, first.get((model, score)), second.get((model, score))) for model, score in keys)
 
 
 def _short(value: Any) -> str:

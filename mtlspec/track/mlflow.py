@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,6 +88,55 @@ def publish_all(
         if reports[-1].pending and not reports[-1].answered:
             dead = f"not asked again after it took nothing of {name}"
     return reports, problems
+
+
+def unpublish(project: Project, spec_name: str) -> str | None:
+    """Take a spec's experiment out of MLflow, where this project put one; what happened, or None if there was none.
+
+    MLflow keeps deleted experiments for a while. The name is free at once: whoever publishes again begins anew.
+    """
+    outbox, target = Outbox(project, spec_name), tracking_uri(project)
+    noted, again = outbox.address(), f"`mtlspec registry remove {spec_name}` tries again"
+    if noted is None:
+        return None
+    outbox.abandon()
+    if noted != clean_address(target):
+        return f"still in MLflow at {noted}: set MLFLOW_TRACKING_URI to it, and {again}"
+    found: list[str] = []
+    reason = unusable(target) if is_local(project, target) else _look(target)
+    if reason is None and not (is_local(project, target) and not local_store(project).is_file()):
+        reason = _remove(project, target, spec_name, found)
+    if reason is not None:
+        return f"still in MLflow at {noted}: {reason}; {again}"
+    outbox.clear()
+    return f"removed the experiment '{spec_name}' ({found[0]}) from MLflow at {noted}" if found else None
+
+
+def _remove(project: Project, target: str, spec_name: str, found: list[str]) -> str | None:
+    """The id of the experiment goes to `found`; the reason if it could not be removed."""
+
+    def delete() -> None:
+        experiment = client.get_experiment_by_name(spec_name)
+        if experiment is None or experiment.lifecycle_stage == "deleted":
+            return
+        number = str(experiment.experiment_id)
+        patience.step()
+        client.rename_experiment(number, f"{spec_name} (removed {number})")
+        patience.step()
+        client.delete_experiment(number)
+        found.append(number)
+
+    try:
+        with exclusive(project.tracking / "publish.lock", "publishing"), quiet_client(target) as client:
+            patience = Patience(answer_seconds(target))
+            patience.run(delete)
+    except SetupError as error:
+        return error.message
+    except Exception as error:  # as many sorts as in `_send`
+        return _one_line(error, target)
+    if is_local(project, target):
+        shutil.rmtree(project.tracking / "artifacts" / spec_name, ignore_errors=True)
+    return None
 
 
 def _look(target: str) -> str | None:

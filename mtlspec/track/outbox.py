@@ -60,6 +60,19 @@ class Outbox:
     def delivered(self, uri: str, items: Sequence[Item], extra: str) -> bool:
         return bool(_read(self.delivered_file) == {"uri": clean_address(uri), "digest": _digest(items, extra)})
 
+    def address(self) -> str | None:
+        """Where the spec was sent last, or should have been; None if it never was."""
+        return _read(self.delivered_file).get("uri") or _read(self.pending_file).get("uri")
+
+    def abandon(self) -> None:
+        """Nothing of it is to be sent any more; only its address is remembered, because something is still there."""
+        write_json(self.delivered_file, {"uri": self.address()}, _OURS_ALONE)
+        self.pending_file.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        for file in (self.pending_file, self.delivered_file):
+            file.unlink(missing_ok=True)
+
 
 def waiting(project: Project) -> tuple[str, ...]:
     """Specs that have something in their outbox."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -78,7 +79,26 @@ def test_registry_diff_exits_1_where_records_differ(
     other["spec"]["resolved"]["train"]["epochs"] = 7
     write_json(tmp_path / "record.json", other)
     assert mtlspec(["registry", "diff", "study", str(tmp_path / "record.json")]) == 1
-    assert "spec train.epochs: 3 → 7" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "spec train.epochs: 3 → 7" in text
+    assert "mean ± deviation over 1 seed; no test: it needs two seeds of either run, and scores that differ" in text
+
+
+def test_a_diff_shows_deviations_differences_and_tests(
+    study: FinishedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = make_run(tmp_path / "a", seeds=(1, 2))
+    record = write_record(two.plan, two.places)
+    for stage in record["stages"].values():
+        stage["scores"] = {key: value + 30 for key, value in stage["scores"].items()}
+    for model in record["models"]:
+        for score in model["scores"].values():
+            score["mean"] += 30
+    write_json(tmp_path / "better.json", record)
+    assert mtlspec(["registry", "diff", str(two.places.record), str(tmp_path / "better.json")]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"pos/accuracy [\d.]+ ± [\d.]+ [\d.]+ ± [\d.]+ \+30\.00 \(\S+ to \S+\) [\d.]+", text)
+    assert "p of Welch's test over seeds, Holm's correction over each split" in text
 
 
 def test_publish_to_a_dead_server_exits_1_and_says_so(

@@ -6,16 +6,19 @@ import copy
 import json
 import statistics
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scipy.stats import ttest_ind
 
 from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
 from mtlspec.track.compare import diff, staleness
-from mtlspec.track.record import build_record, outgrown, read_record, write_record
+from mtlspec.track.record import aggregate, build_record, outgrown, read_record, write_record
 from mtlspec.track.registry import find_record, overview, run_names
+from mtlspec.track.score_rows import score_rows
 from tests.finished_run import FinishedRun, make_run, read
 
 
@@ -106,6 +109,40 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     assert found.different == ("evaluate-mtl-all-s1",)
     assert {row.score: row.difference for row in found.scores if row.difference} == {"test/mean": pytest.approx(1.5)}
     assert found.as_json()["identical"] is False
+
+
+def test_scores_are_tested_over_seeds_and_corrected_within_their_split() -> None:
+    def record(scores: dict[str, list[float]]) -> dict[str, Any]:
+        seeds = range(len(next(iter(scores.values()))))
+        per_seed = [{key: values[seed] for key, values in scores.items()} for seed in seeds]
+        runs = [{"seed": seed, "train": "", "evaluate": f"evaluate-{seed}"} for seed in seeds]
+        stages = {f"evaluate-{seed}": {"scores": per_seed[seed]} for seed in seeds}
+        return {"stages": stages, "models": [{"name": "mtl", "runs": runs, "scores": aggregate(list(per_seed))}]}
+
+    a = {
+        "test/x": [80.0, 81.0, 79.5],
+        "test/y": [50.0, 50.5, 51.0],
+        "test/z": [1.0, 2.0, 3.0],
+        "dev/x": [1.0, 2.0, 4.0],
+    }
+    b = {
+        "test/x": [84.0, 85.5, 83.0],
+        "test/y": [50.5, 51.5, 50.0],
+        "test/z": [1.0, 2.0, 3.0],
+        "dev/x": [9.0, 8.0, 7.0],
+    }
+    rows = {row.score: row for row in score_rows(record(a), record(b))}
+    welch = {key: float(ttest_ind(b[key], a[key], equal_var=False).pvalue) for key in a if key != "test/z"}
+    assert {key: row.p for key, row in rows.items() if row.p is not None} == pytest.approx(welch)
+    assert rows["test/x"].p_holm == pytest.approx(2 * welch["test/x"])  # of two tests of the split, the smaller p
+    assert rows["test/y"].p_holm == pytest.approx(welch["test/y"])
+    assert rows["dev/x"].p_holm == pytest.approx(welch["dev/x"])
+    assert (rows["test/x"].a_std, rows["test/x"].seeds) == (pytest.approx(0.763763), (3, 3))
+    low, high = rows["test/x"].interval or (0.0, 0.0)
+    assert low < rows["test/x"].difference < high and low > 0  # type: ignore[operator]
+    assert (rows["test/z"].difference, rows["test/z"].p) == (0, None)
+    alone = score_rows(record({"test/x": [80.0]}), record({"test/x": [81.0]}))
+    assert [(row.difference, row.a_std, row.p) for row in alone] == [(1.0, None, None)]
 
 
 def test_stages_that_know_more_about_the_environment_are_no_difference(finished: FinishedRun) -> None:

@@ -1,0 +1,79 @@
+"""What is removed from the registry is removed from MLflow, too: at once, or when it answers again."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from mtlspec.cli.app import run as mtlspec
+from mtlspec.track.mlflow import publish
+from mtlspec.track.server import local_uri, quiet_client
+from tests.finished_run import FinishedRun
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def own(finished: FinishedRun, empty_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedRun:
+    run = finished.copy_to(tmp_path / "project")
+    (run.places.base / "dvc.yaml").write_text("stages: {}\n")
+    run.project.tracking.mkdir()
+    shutil.copy(empty_store, run.project.tracking / "mlflow.db")
+    monkeypatch.chdir(run.project.root)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return run
+
+
+def experiments(run: FinishedRun) -> list[str]:
+    with quiet_client(local_uri(run.project)) as client:
+        return sorted(found.name for found in client.search_experiments())
+
+
+def test_a_removed_run_is_gone_from_mlflow_and_its_name_is_free(own: FinishedRun, capsys: Capture) -> None:
+    saved = own.places.base.with_name("saved")
+    shutil.copytree(own.places.base, saved)
+    assert publish(own.project, "study").warning is None
+    assert experiments(own) == ["Default", "study"]
+    assert mtlspec(["registry", "remove", "study"]) == 0
+    assert capsys.readouterr().out == (
+        f"removed registry/runs/study\nremoved the experiment 'study' (1) from MLflow at {local_uri(own.project)}\n"
+    )
+    assert experiments(own) == ["Default"]
+    assert not (own.project.tracking / "artifacts" / "study").exists()
+    assert mtlspec(["registry", "remove", "study"]) == 5
+    assert "E526" in capsys.readouterr().err
+    saved.rename(own.places.base)
+    again = publish(own.project, "study")
+    assert again.warning is None and len(again.created) == 13 and not again.unchanged
+    assert experiments(own) == ["Default", "study"]
+
+
+def test_a_store_that_does_not_answer_is_told_and_asked_again(
+    own: FinishedRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        server = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", server)
+        assert publish(own.project, "study").warning
+        assert mtlspec(["registry", "remove", "study"]) == 0
+        told, said = capsys.readouterr().out.splitlines()
+        assert told == "removed registry/runs/study" and not own.places.base.exists()
+        assert said.startswith(f"still in MLflow at {server}: 127.0.0.1:") and "does not answer" in said
+        assert said.endswith("; `mtlspec registry remove study` tries again")
+        assert mtlspec(["publish"]) == 0
+        assert capsys.readouterr().out == "nothing waits to be published\n"
+        monkeypatch.delenv("MLFLOW_TRACKING_URI")
+        assert mtlspec(["registry", "remove", "study"]) == 0
+        assert capsys.readouterr().out == (
+            f"still in MLflow at {server}: set MLFLOW_TRACKING_URI to it, "
+            "and `mtlspec registry remove study` tries again\n"
+        )
+
+
+def test_what_was_never_published_is_removed_without_asking_mlflow(own: FinishedRun, capsys: Capture) -> None:
+    assert mtlspec(["registry", "remove", "study"]) == 0
+    assert capsys.readouterr().out == "removed registry/runs/study\n"
