@@ -125,4 +125,4 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | N
 
 
 def _is_number(cell: str) -> bool:
-    return cell.strip("+-±.,%–0123456789e ") == ""
+    return cell.strip("+-±.,%–<~?0123456789e ") == ""

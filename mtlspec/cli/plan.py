@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from mtlspec.execute.estimate import Estimates
+    from mtlspec.execute.estimate import Estimate
     from mtlspec.execute.staleness import StageStatus
 
 EXAMPLES = (
@@ -25,32 +25,35 @@ class _Forecast:
 
     spec: str
     stages: Sequence[StageStatus]
-    seconds: Estimates
-    megabytes: Estimates
+    estimates: Mapping[str, Estimate]
     workers: int
 
     @property
     def to_run(self) -> list[StageStatus]:
-        return [status for status in self.stages if status.state != "cached"]
+        return [status for status in self.stages if status.computed]
 
     @property
-    def unknown(self) -> int:
-        """Stages to run of whose like none has run here."""
-        return len(self.to_run) - min(len(self._known(self.seconds)), len(self._known(self.megabytes)))
+    def restored(self) -> int:
+        return sum(status.restored for status in self.stages)
 
     @property
     def minutes(self) -> float | None:
         from mtlspec.execute.estimate import wall_seconds
 
-        return None if self.unknown else wall_seconds(self._known(self.seconds), self.workers) / 60
+        known = [estimate.seconds for estimate in self._of_those_to_run() if estimate.seconds is not None]
+        return None if len(known) < len(self.to_run) else wall_seconds(known, self.workers) / 60
 
     @property
     def disk(self) -> float | None:
-        return None if self.unknown else sum(self._known(self.megabytes))
+        known = [estimate.megabytes for estimate in self._of_those_to_run() if estimate.megabytes is not None]
+        return None if len(known) < len(self.to_run) else sum(known)
 
-    def _known(self, estimates: Estimates) -> list[float]:
-        found = (estimates[status.stage.name] for status in self.to_run)
-        return [number for number in found if number is not None]
+    def taken_from(self, source: str) -> int:
+        """Stages to run whose numbers come from there."""
+        return sum(estimate.source == source for estimate in self._of_those_to_run())
+
+    def _of_those_to_run(self) -> list[Estimate]:
+        return [self.estimates[status.stage.name] for status in self.to_run]
 
 
 def command(
@@ -63,13 +66,17 @@ def command(
     everything: Annotated[bool, typer.Option("--all", help="List cached stages too.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
-    """Show what a run would do: each stage, cached or why not, with estimated minutes and disk."""
+    """Show what a run would do: each stage, cached or why not, with estimated minutes and disk.
+
+    Cached is what a run does not compute: it is up to date, or comes back from DVC's cache. Minutes are those of the
+    stage's own last run or, with a `~`, of stages like it that have run here.
+    """
     import os
 
     from mtlspec.cli import console
     from mtlspec.cli.specs import find_wanted
     from mtlspec.execute.alone import run_alone
-    from mtlspec.execute.estimate import megabytes, seconds
+    from mtlspec.execute.estimate import estimates
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.run import room
     from mtlspec.execute.staleness import statuses
@@ -81,8 +88,7 @@ def command(
     forecast = _Forecast(
         planned.plan.spec,
         statuses(planned),
-        seconds(planned.plan, planned.places),
-        megabytes(planned.plan, planned.places),
+        estimates(project, planned.plan),
         workers=room(planned.loaded.spec.run, os.cpu_count() or 1),
     )
     if write:
@@ -91,7 +97,7 @@ def command(
     if json_:
         console.say_json(_as_json(forecast))
         return
-    rows = [_row(status, forecast) for status in forecast.stages if everything or status.state != "cached"]
+    rows = [_row(status, forecast) for status in forecast.stages if everything or status.computed]
     if rows:
         console.say_table(("stage", "state", "min", "why"), rows)
         console.say()
@@ -106,10 +112,11 @@ def _as_json(forecast: _Forecast) -> dict[str, Any]:
             "stage": status.stage.name,
             "kind": status.stage.kind,
             "id": status.stage.id,
-            "state": status.state,
+            "state": _state(status),
             "reasons": status.reasons,
-            "seconds": _rounded(forecast.seconds[status.stage.name], 1),
-            "megabytes": _rounded(forecast.megabytes[status.stage.name], 2),
+            "seconds": _rounded(forecast.estimates[status.stage.name].seconds, 1),
+            "megabytes": _rounded(forecast.estimates[status.stage.name].megabytes, 2),
+            "estimate": forecast.estimates[status.stage.name].source,
         }
         for status in forecast.stages
     ]
@@ -122,17 +129,38 @@ def _as_json(forecast: _Forecast) -> dict[str, Any]:
 
 
 def _row(status: StageStatus, forecast: _Forecast) -> tuple[str, str, str, str]:
-    seconds = forecast.seconds[status.stage.name]
-    minutes = "?" if seconds is None else f"{seconds / 60:.1f}"
-    return status.stage.name, status.state, "" if status.state == "cached" else minutes, "; ".join(status.reasons)
+    why = status.reasons[0] if status.reasons else ""  # the others: --json
+    minutes = _minutes(forecast.estimates[status.stage.name]) if status.computed else ""
+    return status.stage.name, _state(status), minutes, why
+
+
+def _state(status: StageStatus) -> str:
+    return status.state if status.computed else "cached"
+
+
+def _minutes(estimate: Estimate) -> str:
+    if estimate.seconds is None:
+        return "?"
+    about = "" if estimate.source == "own" else "~"
+    return about + ("<0.1" if estimate.seconds < 6 else f"{estimate.seconds / 60:.1f}")
 
 
 def _summary(forecast: _Forecast) -> str:
+    from mtlspec.io.words import counted
+
     every, to_run = len(forecast.stages), len(forecast.to_run)
-    text = f"{forecast.spec}: {every} stages, {every - to_run} cached, {to_run} to run"
-    if forecast.unknown:
-        return f"{text}; no estimate: nothing like {forecast.unknown} of them has run here yet"
-    return f"{text}; about {forecast.minutes:.1f} min on {forecast.workers} workers, {forecast.disk:.0f} MB"
+    back = f" ({forecast.restored} from DVC's cache)" if forecast.restored else ""
+    text = f"{forecast.spec}: {counted(every, 'stage')}, {every - to_run} cached{back}, {to_run} to run"
+    if not to_run:
+        return text
+    if forecast.minutes is None:
+        return f"{text}; no estimate: nothing like {forecast.taken_from('nothing')} of them has run here yet"
+    disk = "" if forecast.disk is None else f", {forecast.disk:.0f} MB"
+    sources = {"alike": "like others that ran here", "default": "as usual for the embedded corpus"}
+    told = [f"{number} {words}" for source, words in sources.items() if (number := forecast.taken_from(source))]
+    about = "less than a minute" if forecast.minutes < 1 else f"about {forecast.minutes:.0f} min"
+    times = f" (times of {', '.join(told)})" if told else ""
+    return f"{text}; {about} on {counted(forecast.workers, 'worker')}{disk}{times}"
 
 
 def _rounded(number: float | None, digits: int) -> float | None:

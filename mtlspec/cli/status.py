@@ -54,5 +54,5 @@ def _row(name: str, found: Standing) -> dict[str, Any]:
     if found.problem is not None:
         return {**row, "error": found.problem}
     first = found.first
-    why = f"{first.stage.name}: {'; '.join(first.reasons)}" if first else ""
+    why = f"{first.stage.name}: {first.reasons[0]}" if first else ""
     return {**row, "stages": len(found.stages), "cached": found.cached, "why": why}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from mtlspec.io.project import RunPlaces
-from mtlspec.plan.types import Plan, Stage
+from mtlspec.execute.materialise import materialised_runs
+from mtlspec.io.project import Project, RunPlaces
+from mtlspec.plan.dvc import read_stage_file
+from mtlspec.plan.types import Plan
 
 Estimates = dict[str, float | None]  # stage -> a number, or None: nothing like it has run here yet
 
@@ -35,25 +39,54 @@ _MEGABYTES: Mapping[str, float] = {
 }
 
 
-def seconds(plan: Plan, places: RunPlaces) -> Estimates:
-    """Expected seconds: a stage's own last time, else the rate of timed stages of its kind, else a default rate."""
-    timed = _of_this_data(plan, {stage.name: _timing(places, stage.name) for stage in plan.stages})
-    rates: dict[str, float | None] = {}
-    for kind, default in _defaults(plan, _SECONDS).items():
-        known = [stage for stage in plan.stages if stage.kind == kind and stage.name in timed]
-        work = sum(_work(stage) for stage in known)
-        rates[kind] = sum(timed[stage.name] for stage in known) / work if work else default
-    return {stage.name: timed.get(stage.name, _times(rates[stage.kind], _work(stage))) for stage in plan.stages}
+@dataclass(frozen=True)
+class Estimate:
+    """What a stage will take. `source`: its own last run, stages like it, the defaults, or nothing (no numbers)."""
+
+    seconds: float | None
+    megabytes: float | None
+    source: Literal["own", "alike", "default", "nothing"]
 
 
-def megabytes(plan: Plan, places: RunPlaces) -> Estimates:
-    """Expected size of an artifact: its present size, else that of its kind, else a default."""
-    sizes = _of_this_data(plan, {stage.name: _size(places, stage.name) for stage in plan.stages})
-    means: dict[str, float | None] = {}
-    for kind, default in _defaults(plan, _MEGABYTES).items():
-        known = [sizes[stage.name] for stage in plan.stages if stage.kind == kind and stage.name in sizes]
-        means[kind] = sum(known) / len(known) if known else default
-    return {stage.name: sizes.get(stage.name, means[stage.kind]) for stage in plan.stages}
+@dataclass(frozen=True)
+class _Sample:
+    """A stage that ran here. Those alike do the same sort of work on the same corpora with the same encoder."""
+
+    alike: tuple[str, ...]
+    work: float
+    seconds: float
+    megabytes: float | None
+
+
+def estimates(project: Project, plan: Plan) -> dict[str, Estimate]:
+    """A stage's own last run, scaled to its work; else the rate of stages alike, here or of other specs; else defaults.
+
+    Call before `Materialised.write`: the old stage files tell what was timed.
+    """
+    own = _samples(project.run(plan.spec))
+    everywhere = [own, *(_samples(run) for run in materialised_runs(project) if run.spec_name != plan.spec)]
+    pools: dict[tuple[str, ...], list[_Sample]] = {}
+    for sample in (sample for samples in everywhere for sample in samples.values()):
+        for pool in dict.fromkeys((sample.alike, _widened(sample.alike))):
+            pools.setdefault(pool, []).append(sample)
+    ground = _ground(stage.name for stage in plan.stages)
+    default = _has_defaults(plan)
+    result = {}
+    for stage in plan.stages:
+        alike = _alike(stage.kind, stage.name, stage.params, stage.inputs, ground)
+        work = _work(stage.kind, stage.params)
+        last = own.get(stage.name)
+        others = pools.get(alike) or pools.get(_widened(alike), [])
+        if last is not None and last.alike == alike:
+            result[stage.name] = Estimate(last.seconds * work / last.work, last.megabytes or _size_of(others), "own")
+        elif others:
+            rate = sum(sample.seconds for sample in others) / sum(sample.work for sample in others)
+            result[stage.name] = Estimate(rate * work, _size_of(others), "alike")
+        elif default:
+            result[stage.name] = Estimate(_SECONDS[stage.kind] * work, _MEGABYTES[stage.kind], "default")
+        else:
+            result[stage.name] = Estimate(None, None, "nothing")
+    return result
 
 
 def wall_seconds(times: Sequence[float], workers: int) -> float:
@@ -61,38 +94,53 @@ def wall_seconds(times: Sequence[float], workers: int) -> float:
     return max(sum(times) / max(workers, 1), max(times, default=0.0))
 
 
-def _work(stage: Stage) -> float:
-    if stage.kind != "train":
-        return 1.0
-    return float(len(stage.params["tasks"]) * stage.params["train"]["epochs"])
+def _size_of(samples: Sequence[_Sample]) -> float | None:
+    sizes = [sample.megabytes for sample in samples if sample.megabytes is not None]
+    return sum(sizes) / len(sizes) if sizes else None
 
 
-def _times(rate: float | None, work: float) -> float | None:
-    return None if rate is None else rate * work
+def _samples(places: RunPlaces) -> dict[str, _Sample]:
+    """The stages of a run that were timed on this machine."""
+    timed = {path.stem: path for path in places.base.joinpath("timings").glob("*.json")}
+    ground = _ground(path.stem for path in places.base.joinpath("stages").glob("prepare-*.json"))
+    found = {}
+    for name in timed:
+        try:
+            seconds = float(json.loads(timed[name].read_bytes())["seconds"])
+            kind, params, inputs, _ = read_stage_file(json.loads(places.params(name).read_bytes()))
+            alike = _alike(kind, name, params, inputs, ground)
+            found[name] = _Sample(alike, _work(kind, params), seconds, _size(places, name))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
 
 
-def _defaults(plan: Plan, numbers: Mapping[str, float]) -> Mapping[str, float | None]:
+def _alike(kind: str, name: str, params: Mapping[str, Any], inputs: Mapping[str, str], ground: str) -> tuple[str, ...]:
+    """Equal for stages whose times tell of each other."""
+    if kind in ("data", "encoder", "prepare"):
+        return (kind, name)  # named after corpus and encoder
+    prepared = _ground(inputs.values()) or ground
+    sort = str(params.get("options", {}).get("type", "")) if kind in ("measure", "analyse") else ""
+    return (kind, sort, prepared)
+
+
+def _widened(alike: tuple[str, ...]) -> tuple[str, ...]:
+    """An analysis that never ran takes about as long as others."""
+    return (alike[0], "any", alike[2]) if alike[0] in ("measure", "analyse") else alike
+
+
+def _ground(names: Iterable[str]) -> str:
+    """The prepared corpora among these stages, which are named after corpus and encoder."""
+    return " ".join(sorted({name for name in names if name.startswith("prepare-")}))
+
+
+def _work(kind: str, params: Mapping[str, Any]) -> float:
+    return float(max(len(params["tasks"]), 1) * params["train"]["epochs"]) if kind == "train" else 1.0
+
+
+def _has_defaults(plan: Plan) -> bool:
     generated = any(stage.kind == "data" and stage.params["card"].get("generator") for stage in plan.stages)
-    learnt = any(stage.kind == "encoder" and "data_card" in stage.params for stage in plan.stages)
-    return numbers if generated and learnt else dict.fromkeys(numbers)
-
-
-def _of_this_data(plan: Plan, found: Mapping[str, float | None]) -> dict[str, float]:
-    """What is known, without what is left of models of another corpus or encoder.
-
-    Those have the same names; only the stages before them are named after corpus and encoder.
-    """
-    known = {name: value for name, value in found.items() if value is not None}
-    prepared = all(stage.name in known for stage in plan.stages if stage.kind == "prepare")
-    before = {stage.name for stage in plan.stages if stage.kind in ("data", "encoder", "prepare")}
-    return known if prepared else {name: value for name, value in known.items() if name in before}
-
-
-def _timing(places: RunPlaces, name: str) -> float | None:
-    try:
-        return float(json.loads(places.timing(name).read_bytes())["seconds"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return None
+    return generated and any(stage.kind == "encoder" and "data_card" in stage.params for stage in plan.stages)
 
 
 def _size(places: RunPlaces, name: str) -> float | None:

@@ -30,6 +30,15 @@ def read_lock(path: Path) -> dict[str, Any] | None:
     return stages if whole else None
 
 
+def read_entry(path: Path) -> dict[str, Any] | None:
+    """What one run left, as the run cache has it; None if it is not what DVC writes."""
+    try:
+        entry: dict[str, Any] = yaml.load(path.read_bytes(), Loader=_LOADER)  # noqa: S506  # a safe loader
+        return entry if _is_entry(entry) else None
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, AttributeError, KeyError, TypeError):
+        return None
+
+
 def write_lock(path: Path, stages: dict[str, Any]) -> None:
     """As DVC writes it, but at once: a lock of hundreds of stages takes DVC seconds, and a kill would leave a part."""
     from dvc.utils.serialize import dumps_yaml

@@ -11,7 +11,7 @@ from typing import Protocol
 from mtlspec.data.pins import check_pins, resolve_root
 from mtlspec.errors import DataError
 from mtlspec.execute.alone import run_alone
-from mtlspec.execute.estimate import Estimates, seconds
+from mtlspec.execute.estimate import Estimates, estimates
 from mtlspec.execute.leftovers import repair_metadata
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.scheduler import Scheduler, Watcher
@@ -49,13 +49,13 @@ def run_spec(
     with run_alone(project, planned.plan.spec):
         for path in repair_metadata(project, planned.places):
             note(f"repaired: removed {path}, which an interrupted command had left broken")
-        expected = seconds(planned.plan, planned.places)
-        stale = {status.stage.name for status in statuses(planned) if status.state != "cached"}
+        expected = estimates(project, planned.plan)
+        stale = {status.stage.name for status in statuses(planned) if status.computed}
         check_data(planned, stale, note)
         planned.write()
         workers = options.workers or room(planned.loaded.spec.run, options.cores)
         stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
-        with display(stages, {name: expected[name] for name in stale}, workers) as watcher:
+        with display(stages, {name: expected[name].seconds for name in stale}, workers) as watcher:
             Scheduler(planned, workers, watcher, options.keep_going).run()
     return planned
 

@@ -4,104 +4,120 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from mtlspec.execute.lockfile import lock_of, read_lock
 from mtlspec.execute.materialise import Materialised
+from mtlspec.execute.reasons import code_reasons, option_reasons, parent_reasons
+from mtlspec.execute.restorable import Outputs, Restorable
 from mtlspec.io.manifest import MANIFEST
-from mtlspec.io.project import RunPlaces
+from mtlspec.plan.dvc import artifact, code_file, params_file, record_file, stage_command
 from mtlspec.plan.types import Stage
 
 State = Literal["cached", "stale", "missing", "new"]
-_IF_CHOSEN = ", if it chooses other tasks"
-_MANY = 4  # reasons of one sort that are named one by one
+_RESTORED = "comes back from the cache"
 
 
 @dataclass(frozen=True)
 class StageStatus:
     stage: Stage
-    state: State
+    state: State  # of what the lock and the disk have: cached is up to date and here
     reasons: tuple[str, ...]
+    restored: bool = False  # a run brings it back from DVC's cache
+
+    @property
+    def computed(self) -> bool:
+        """Whether a run has to compute it."""
+        return self.state != "cached" and not self.restored
+
+
+@dataclass(frozen=True)
+class _Locked:
+    """What dvc.lock says of a stage: paths with their md5."""
+
+    deps: Outputs
+    outs: Outputs
 
 
 def statuses(planned: Materialised) -> list[StageStatus]:
-    """Call before `planned.write()`: the old files on disk tell what changed."""
-    locked = _locked_dependencies(planned.places)
+    """In the plan's order. Call before `planned.write()`: the old files on disk tell what changed."""
+    locked = _read_lock(planned)
+    cache = Restorable.of(planned.project.root)
+    made: dict[str, str] = {}  # stage -> md5 of the artifact that its children will see; none if it must run first
     result: list[StageStatus] = []
-    waiting: set[str] = set()
     for stage in planned.plan.stages:
-        status = _status(planned, stage, locked.get(stage.name), waiting)
-        if status.state in ("stale", "new"):
-            waiting.add(stage.name)
+        seen = locked.get(stage.name)
+        needed = _dependencies(planned, stage, made)
+        status = _status(planned, stage, seen, made)
+        outs = seen.outs if seen and status.state in ("cached", "missing") else {}  # made again, it will be the same
+        if status.state != "cached" and (found := _cached_outputs(cache, stage, needed, seen)):
+            why = status.reasons if status.state == "stale" else ()
+            status, outs = StageStatus(stage, status.state, (_RESTORED, *why), restored=True), found
+        if artifact(stage.name) in outs:
+            made[stage.name] = outs[artifact(stage.name)]
         result.append(status)
     return result
 
 
-def _status(planned: Materialised, stage: Stage, locked: Mapping[str, str] | None, waiting: set[str]) -> StageStatus:
+def _status(planned: Materialised, stage: Stage, locked: _Locked | None, made: Mapping[str, str]) -> StageStatus:
+    """As the lock and the disk have it."""
     places = planned.places
     if locked is None:
         return StageStatus(stage, "new", ("never run",))
     reasons: list[str] = []
-    params = places.params(stage.name)
-    if locked.get(f"stages/{stage.name}.json") != _md5(planned.fixed[params]):
-        reasons += _differences(_old(params), json.loads(planned.fixed[params]), "options")
-    code = places.code(stage.unit)
-    if locked.get(f"code/{stage.unit}.json") != _md5(planned.derived[code]):
-        reasons += _differences(_old(code), json.loads(planned.derived[code]), "code")
-    after = {parent: role for role, parent in stage.inputs.items() if parent in waiting}
-    reasons += [f"after {parent}{_IF_CHOSEN if role == 'select' else ''}" for parent, role in after.items()]
+    params, code = places.params(stage.name), places.code(stage.unit)
+    if locked.deps.get(params_file(stage)) != _md5(planned.fixed[params]):
+        reasons += option_reasons(_old(params), json.loads(planned.fixed[params]))
+    if locked.deps.get(code_file(stage)) != _md5(planned.derived[code]):
+        reasons += code_reasons(_old(code), json.loads(planned.derived[code]))
+    first = {role: name for role, name in stage.inputs.items() if locked.deps.get(artifact(name)) != made.get(name)}
+    undecided = [name for role, name in first.items() if role == "select"]
+    reasons += parent_reasons([name for name in first.values() if name not in undecided], undecided)
     if reasons:
-        return StageStatus(stage, "stale", _shortened(reasons))
+        return StageStatus(stage, "stale", tuple(reasons))
     if not (places.artifact(stage.name) / MANIFEST).is_file() or not places.stage_record(stage.name).is_file():
-        return StageStatus(stage, "missing", ("not on this machine: comes from the cache, or is made again",))
+        return StageStatus(stage, "missing", ("neither on this machine nor in the cache",))
     return StageStatus(stage, "cached", ())
 
 
-def _locked_dependencies(places: RunPlaces) -> dict[str, dict[str, str]]:
-    """Stage -> dependency path -> md5, from dvc.lock."""
-    entries = read_lock(lock_of(places.base / "dvc.yaml")) or {}
-    return {name: {dep["path"]: dep["md5"] for dep in entry.get("deps", [])} for name, entry in entries.items()}
+def _dependencies(planned: Materialised, stage: Stage, made: Mapping[str, str]) -> Outputs | None:
+    """Path -> md5 of all that a stage will read; None as long as an input is not there."""
+    parents = set(stage.inputs.values())
+    if not parents <= made.keys():
+        return None
+    return {
+        params_file(stage): _md5(planned.fixed[planned.places.params(stage.name)]),
+        code_file(stage): _md5(planned.derived[planned.places.code(stage.unit)]),
+        **{artifact(parent): made[parent] for parent in parents},
+    }
+
+
+def _cached_outputs(cache: Restorable, stage: Stage, needed: Outputs | None, locked: _Locked | None) -> Outputs | None:
+    """What the cache has of a stage: its last run on these dependencies, or the one that the lock tells of."""
+    if needed is None:
+        return None
+    if locked is not None and locked.outs and locked.deps == needed and cache.has(locked.outs.values()):
+        return locked.outs
+    return cache.outputs(stage_command(stage.name), needed, (artifact(stage.name), record_file(stage.name)))
+
+
+def _read_lock(planned: Materialised) -> dict[str, _Locked]:
+    entries = read_lock(lock_of(planned.places.base / "dvc.yaml")) or {}
+    return {
+        name: _Locked(*({file["path"]: file["md5"] for file in entry.get(part, [])} for part in ("deps", "outs")))
+        for name, entry in entries.items()
+    }
 
 
 def _md5(text: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _old(path: Any) -> Any:
+def _old(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return None
-
-
-def _differences(old: Any, new: Any, what: str) -> list[str]:
-    """Keys (or source files) whose values differ; the bare fact if the old file tells nothing."""
-    if old is None or old == new:
-        return [f"{what} changed"]
-    paths = list(changed_paths(old, new))
-    if what == "code":
-        return [f"{path.removeprefix('files.').removeprefix('packages.')} changed" for path, _, _ in paths]
-    return [f"{path.removeprefix('params.')}: {_short(a)} → {_short(b)}" for path, a, b in paths]
-
-
-def changed_paths(old: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two trees of mappings differ: path, old value, new value."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            if old.get(key) != new.get(key):
-                yield from changed_paths(old.get(key), new.get(key), f"{prefix}.{key}" if prefix else key)
-    else:
-        yield prefix, old, new
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _shortened(reasons: list[str]) -> tuple[str, ...]:
-    if len(reasons) <= _MANY:
-        return tuple(reasons)
-    return (*reasons[:_MANY], f"and {len(reasons) - _MANY} more")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from mtlspec.errors import IntegrityError
 from mtlspec.execute.alone import verify_alone
 from mtlspec.execute.failure import failure
-from mtlspec.execute.staleness import changed_paths
+from mtlspec.execute.reasons import changed_paths
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest

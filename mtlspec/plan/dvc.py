@@ -42,21 +42,40 @@ def pipeline_text(plan: Plan, planned_from: Iterable[str]) -> str:
     units = [f"code/{unit.name}.json" for unit in plan.units]
     lines += _stage_lines(
         PLAN_STAGE,
-        f"mtlspec stage {PLAN_STAGE}",
+        stage_command(PLAN_STAGE),
         deps=[f"stages/{PLAN_STAGE}.json", *planned_from],
         metrics=["plan.json", *units],
         persist=True,  # a plan that fails leaves the old one, and an old one never comes back from the run cache
     )
     for stage in plan.stages:
-        parents = [f"artifacts/{parent}" for parent in stage.inputs.values()]
         lines += _stage_lines(
             stage.name,
-            f"mtlspec stage {stage.name}",
-            deps=[f"stages/{stage.name}.json", f"code/{stage.unit}.json", *parents],
-            outs=[f"artifacts/{stage.name}"],
-            metrics=[f"records/{stage.name}.json"],
+            stage_command(stage.name),
+            deps=[params_file(stage), code_file(stage), *map(artifact, stage.inputs.values())],
+            outs=[artifact(stage.name)],
+            metrics=[record_file(stage.name)],
         )
     return "\n".join(lines) + "\n"
+
+
+def stage_command(name: str) -> str:
+    return f"mtlspec stage {name}"
+
+
+def params_file(stage: Stage) -> str:
+    return f"stages/{stage.name}.json"
+
+
+def code_file(stage: Stage) -> str:
+    return f"code/{stage.unit}.json"
+
+
+def artifact(name: str) -> str:
+    return f"artifacts/{name}"
+
+
+def record_file(name: str) -> str:
+    return f"records/{name}.json"
 
 
 def is_outside(root: str | None) -> bool:

@@ -51,6 +51,8 @@ def test_deleted_outputs_come_back_without_training(study: Study) -> None:
     before = study.digests()
     shutil.rmtree(study.run / "artifacts")
     shutil.rmtree(study.run / "records")
+    foretold = study.mtlspec("plan", "small").stdout
+    assert foretold == "small: 11 stages, 11 cached (11 from DVC's cache), 0 to run\n"
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert set(outcomes.values()) == {"restored"}
     assert study.digests() == before
@@ -64,7 +66,7 @@ def test_one_option_of_one_model_reruns_that_model_only(study: Study) -> None:
     plan = study.plan()
     stale = {name for name, stage in plan.items() if stage["state"] != "cached"}
     assert stale == {"train-mtl-all-s1", "evaluate-mtl-all-s1", *REPORTING}
-    assert plan["train-mtl-all-s1"]["reasons"] == ["train.epochs: 1 → 2"]
+    assert plan["train-mtl-all-s1"]["reasons"] == ["option train.epochs: 1 → 2"]
     assert plan["evaluate-mtl-all-s1"]["reasons"] == ["after train-mtl-all-s1"]
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert outcomes.pop("plan") == "done"
@@ -76,7 +78,7 @@ def test_one_line_of_the_crf_reruns_the_models_with_a_crf_only(study: Study) -> 
     source = study.root / "mtlspec" / "model" / "taggers" / "crf.py"
     source.write_text(source.read_text() + "\n# a change\n")
     plan = study.plan()
-    touched = {name for name, stage in plan.items() if "model/taggers/crf.py changed" in stage["reasons"]}
+    touched = {name for name, stage in plan.items() if "code: model/taggers/crf.py changed" in stage["reasons"]}
     assert touched == {"train-stl-ner-s1", "evaluate-stl-ner-s1", "train-mtl-all-s1", "evaluate-mtl-all-s1"}
     ran = {
         name for name, word in study.outcomes(study.mtlspec("run", "small", "--no-publish")).items() if word == "done"
@@ -115,10 +117,13 @@ def test_another_version_of_a_package_that_computes_is_seen_by_a_run(study: Stud
     other = study.root / "numba-99.0.dist-info"
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: numba\nVersion: 99.0\n")
-    assert "numba changed" in study.plan()["pretrain-micro"]["reasons"]
+    assert re.fullmatch(r"package numba: [0-9.]+ → 99\.0", study.plan()["pretrain-micro"]["reasons"][0])
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert outcomes["plan"] == outcomes["pretrain-micro"] == "done"
     shutil.rmtree(other)
+    plan = study.plan()
+    assert {stage["state"] for stage in plan.values()} == {"cached"}
+    assert plan["pretrain-micro"]["reasons"][0] == "comes back from the cache"
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert {name for name, word in outcomes.items() if word == "done"} == {"plan"}
 
@@ -128,6 +133,14 @@ def test_two_specs_share_what_is_the_same(study: Study) -> None:
     other.write_text(
         "extends: small.yaml\nname: other\nmodels:\n  more: {tasks: [pos], sharing: hard, train: {epochs: 2}}\n"
     )
+    lines = study.mtlspec("plan", "other").stdout.splitlines()
+    assert lines[-1].startswith("other: 13 stages, 10 cached (10 from DVC's cache), 3 to run; less than a minute on ")
+    assert lines[-1].endswith(" MB (times of 3 like others that ran here)")
+    assert [(line.split()[:2], line.split()[2][0]) for line in lines[2:5]] == [
+        (["train-more-pos-s1", "new"], "~"),
+        (["evaluate-more-pos-s1", "new"], "~"),
+        (["report", "new"], "~"),
+    ]
     outcomes = study.outcomes(study.mtlspec("run", "other", "--no-publish"))
     ran = {name for name, word in outcomes.items() if word == "done"}
     assert ran == {"plan", "train-more-pos-s1", "evaluate-more-pos-s1", "report", "results@other"}
@@ -206,7 +219,7 @@ def test_a_data_file_that_drifts_is_named_with_both_digests(study: Study, tmp_pa
     assert len([word for word in line.replace(",", " ").replace(";", " ").split() if len(word) == 64]) == 2
     study.mtlspec("data", "lock", "mini")
     plan = study.plan()
-    assert any("sha256" in reason for reason in plan["data-mini"]["reasons"])
+    assert plan["data-mini"]["reasons"] == ["data card mini: files changed (sha256)"]
 
 
 def test_a_variant_runs_beside_its_spec_and_every_command_knows_it(study: Study) -> None:

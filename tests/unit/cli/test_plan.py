@@ -84,10 +84,18 @@ def plan(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, dict[
     return summary, json.loads(capfd.readouterr().out)
 
 
-def finish(project: Project, name: str, seconds: float, megabytes: int) -> None:
+def finish(project: Project, name: str, seconds: float, megabytes: int, spec: str = "small") -> None:
     """What a stage leaves behind, as far as estimates look."""
-    write_json(project.run("small").timing(name), {"seconds": seconds})
-    write_bytes(project.run("small").artifact(name) / "file", bytes(megabytes * 10**6))
+    planned = materialise(project, project.root / f"specs/{spec}.yaml")
+    places = planned.places
+    write_bytes(places.params(name), planned.fixed[places.params(name)].encode())
+    write_bytes(places.base / "dvc.yaml", b"stages: {}\n")
+    write_json(places.timing(name), {"seconds": seconds})
+    write_bytes(places.artifact(name) / "file", bytes(megabytes * 10**6))
+
+
+def stages(capfd: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    return {stage["stage"]: stage for stage in plan(capfd, *arguments)[1]["stages"]}
 
 
 def test_nothing_is_made_up_for_an_encoder_that_never_ran_here(project: Project, capfd: Any) -> None:
@@ -100,7 +108,7 @@ def test_nothing_is_made_up_for_an_encoder_that_never_ran_here(project: Project,
 
 def test_the_generated_corpus_with_an_encoder_learnt_from_it_has_numbers_at_once(project: Project, capfd: Any) -> None:
     summary, found = plan(capfd, *OWN)
-    assert "to run; about " in summary and summary.endswith(" MB")
+    assert "to run; about " in summary and summary.endswith(" MB (times of 9 as usual for the embedded corpus)")
     assert found["minutes"] > 0 and found["megabytes"] > 0
     for change in (OWN[:2], OWN[2:]):
         assert "no estimate" in plan(capfd, *change)[0]
@@ -111,9 +119,18 @@ def test_a_stage_that_ran_speaks_for_its_kind(project: Project, capfd: Any) -> N
         finish(project, name, 60, 1)
     finish(project, "train-stl-pos-s1", 600, 400)
     summary, found = plan(capfd)
-    stages = {stage["stage"]: stage for stage in found["stages"]}
-    assert (stages["train-stl-more-s1"]["seconds"], stages["train-stl-more-s1"]["megabytes"]) == (600, 400)
-    assert "about " in summary and found["megabytes"] >= 800
+    by_name = {stage["stage"]: stage for stage in found["stages"]}
+    sibling = by_name["train-stl-more-s1"]
+    assert (sibling["seconds"], sibling["megabytes"], sibling["estimate"]) == (600, 400, "alike")
+    assert by_name["train-stl-pos-s1"]["estimate"] == "own"
+    assert "; about " in summary and found["megabytes"] >= 800
+    assert summary.endswith(" (times of 2 like others that ran here)")
+
+
+def test_a_stage_with_more_to_do_takes_longer_than_the_last_time(project: Project, capfd: Any) -> None:
+    finish(project, "train-stl-pos-s1", 600, 400)
+    found = stages(capfd, "--set", "train.epochs=3")
+    assert found["train-stl-pos-s1"]["seconds"] == found["train-stl-more-s1"]["seconds"] == 900
 
 
 def test_times_of_another_encoder_are_not_believed(project: Project, capfd: Any) -> None:
@@ -121,9 +138,22 @@ def test_times_of_another_encoder_are_not_believed(project: Project, capfd: Any)
         finish(project, name, 60, 1)
     file = project.root / "specs" / "small.yaml"
     file.write_text(file.read_text().replace("card: large", "card: own"))
-    stages = {stage["stage"]: stage for stage in plan(capfd)[1]["stages"]}
-    assert stages["data-toy"]["seconds"] == 60
-    assert stages["train-stl-pos-s1"]["seconds"] is stages["train-stl-pos-s1"]["megabytes"] is None
+    found = stages(capfd)
+    assert found["data-toy"]["seconds"] == 60
+    assert found["train-stl-pos-s1"]["seconds"] is found["train-stl-pos-s1"]["megabytes"] is None
+
+
+def test_other_specs_on_the_same_data_and_encoder_are_believed(project: Project, capfd: Any) -> None:
+    other = FILES["specs/small.yaml"].replace("name: small", "name: other").replace("epochs: 2", "epochs: 4")
+    (project.root / "specs/other.yaml").write_text(other)
+    finish(project, "train-stl-pos-s1", 400, 1, spec="other")
+    found = stages(capfd)["train-stl-more-s1"]
+    assert (found["seconds"], found["estimate"]) == (200, "alike")
+
+
+def made(stage: str) -> str:
+    """The md5 of what a stage made, or what stands for it here."""
+    return hashlib.md5(stage.encode(), usedforsecurity=False).hexdigest() + ".dir"
 
 
 def lock(planned: Materialised) -> None:
@@ -140,7 +170,9 @@ def lock(planned: Materialised) -> None:
             name: hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() for name, path in deps.items()
         }
         deps_seen = [{"path": name, "md5": digest} for name, digest in digests.items()]
-        entries[stage.name] = {"cmd": f"mtlspec stage {stage.name}", "deps": deps_seen, "outs": []}
+        deps_seen += [{"path": f"artifacts/{parent}", "md5": made(parent)} for parent in set(stage.inputs.values())]
+        outs = [{"path": f"artifacts/{stage.name}", "md5": made(stage.name)}]
+        entries[stage.name] = {"cmd": f"mtlspec stage {stage.name}", "deps": deps_seen, "outs": outs}
     write_lock(planned.places.base / "dvc.lock", entries)
 
 
@@ -148,6 +180,39 @@ def test_in_a_fresh_clone_outputs_are_not_called_deleted(project: Project, capfd
     lock(materialise(project, project.root / "specs/small.yaml"))
     _, found = plan(capfd)
     assert {stage["state"] for stage in found["stages"]} == {"missing"}
-    assert {tuple(stage["reasons"]) for stage in found["stages"]} == {
-        ("not on this machine: comes from the cache, or is made again",)
-    }
+    assert {tuple(stage["reasons"]) for stage in found["stages"]} == {("neither on this machine nor in the cache",)}
+
+
+def finished(project: Project) -> None:
+    """A run whose artifacts are all here."""
+    planned = materialise(project, project.root / "specs/small.yaml")
+    lock(planned)
+    for stage in planned.plan.stages:
+        write_json(planned.places.artifact(stage.name) / "manifest.json", {})
+        write_json(planned.places.stage_record(stage.name), {})
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "stage", "why"),
+    [
+        ("specs/small.yaml", "epochs: 2", "epochs: 3", "train-stl-pos-s1", "option train.epochs: 2 → 3"),
+        ("specs/small.yaml", "epochs: 2", "epochs: 3", "report", "option train.epochs: 2 → 3"),
+        ("specs/small.yaml", "sharing: hard", "sharing: l0", "train-stl-pos-s1", "option sharing: hard → l0"),
+        ("specs/small.yaml", "tasks: each", "tasks: [pos]", "analyse-scores", "the models that it reads changed"),
+        ("specs/small.yaml", "tasks: each", "tasks: all", "train-stl-all-s1", "never run"),
+        ("registry/data/toy.yaml", "train: a", "train: d", "data-toy", "data card toy: files changed"),
+        ("registry/data/toy.yaml", "root: corpus", "root: other", "data-toy", "data card toy: root: corpus → other"),
+        ("registry/encoders/large.yaml", "/large", "/other", "import-large",
+         "encoder card large: id: some/large → some/other"),
+        ("registry/encoders/large.yaml", "/large", "/other", "train-stl-pos-s1", "after import-large (and 1 more)"),
+    ],
+)  # fmt: skip
+def test_why_is_one_phrase(project: Project, capfd: Any, file: str, old: str, new: str, stage: str, why: str) -> None:
+    finished(project)
+    assert plan(capfd)[0] == "small: 9 stages, 9 cached, 0 to run"
+    path = project.root / file
+    path.write_text(path.read_text().replace(old, new))
+    assert stages(capfd)[stage]["reasons"][0] == why
+    assert mtlspec(["plan", "small"]) == 0
+    (row,) = (line for line in capfd.readouterr().out.splitlines() if line.startswith(f"{stage} "))
+    assert row.rstrip().endswith(f"  {why}")
