@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from mtlspec.results.contrast import share_reaching
 from mtlspec.results.kept import kept_heads
 
 Map = npt.NDArray[np.float64]
@@ -76,4 +77,4 @@ def chance(statistic: Statistic, runs: Map, draws: int, seed: int) -> tuple[floa
     null = np.array([statistic(drawn) for drawn in shuffled_within_layers(runs, draws, seed)])
     if not np.isfinite(real) or not np.isfinite(null).all():
         return float("nan"), float("nan")
-    return float(null.mean()), float((1 + (null >= real - 1e-12).sum()) / (1 + draws))
+    return float(null.mean()), share_reaching(real, null)

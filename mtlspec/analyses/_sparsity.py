@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from mtlspec.analyses._gates import gates_of
 from mtlspec.errors import StageError
+from mtlspec.results.comparisons import difference_of
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import read_evaluations, seed_scores
+from mtlspec.results.evaluations import Evaluations, read_evaluations, seed_scores
 from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
+from mtlspec.results.inference import Difference
 from mtlspec.results.jobs import AnalysisJob
-from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for, why_no_baseline
 
 MARGIN = 1.0  # points that fewer heads may cost
@@ -29,7 +31,9 @@ class Point:
     task: str
     kept: tuple[float, ...]
     scores: tuple[float, ...]
-    baseline: tuple[float, ...]  # scores of the single-task model it is compared with; none: empty
+    baseline: tuple[float, ...] = ()  # scores of the single-task model it is compared with; none: empty
+    found: Difference | None = None  # to that model, on test
+    dev_change: float | None = None  # and on dev, where models are chosen
 
     @property
     def whole(self) -> float | None:
@@ -37,13 +41,11 @@ class Point:
 
     @property
     def change(self) -> float | None:
-        return None if self.whole is None else float(np.mean(self.scores)) - self.whole
+        return None if self.found is None else self.found.difference
 
     @property
-    def error(self) -> float:
-        """Standard error of the change over seeds; 0 where a single seed shows no scatter."""
-        both = [(mean_and_std(runs)[1] or 0.0, len(runs)) for runs in (self.scores, self.baseline)]
-        return float(sum(std**2 / count for std, count in both if count) ** 0.5)
+    def share(self) -> float:
+        return float(np.mean(self.kept))
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,10 @@ def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Cu
             if not seed_scores(variant, task, evaluations):
                 unscored[task] = None
                 continue
-            against = baseline_for(variant, task, baseline, variants)
-            theirs = () if against is None else seed_scores(against, task, evaluations)
             kept = tuple(100 * share for share in gated.kept)
-            found.append(Point(variant, task, kept, seed_scores(variant, task, evaluations), theirs))
+            point = Point(variant, task, kept, seed_scores(variant, task, evaluations))
+            against = baseline_for(variant, task, baseline, variants)
+            found.append(point if against is None else _compared(point, against, evaluations))
     if not found and not unscored:
         raise StageError(
             "E454",
@@ -91,13 +93,31 @@ def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Cu
     return Curve(found, baseline, variants, tuple(unscored))
 
 
+def _compared(point: Point, against: Variant, evaluations: Evaluations) -> Point:
+    ours, theirs = (_dev_mean(variant, point.task, evaluations) for variant in (point.variant, against))
+    return replace(
+        point,
+        baseline=seed_scores(against, point.task, evaluations),
+        found=difference_of(point.variant, against, point.task, evaluations),
+        dev_change=None if ours is None or theirs is None else ours - theirs,
+    )
+
+
+def _dev_mean(variant: Variant, task: str, evaluations: Evaluations) -> float | None:
+    """None where dev was not scored."""
+    found = [evaluations[run.evaluate] for run in variant.runs]
+    known = all("dev" in one.splits(task) for one in found)
+    return float(np.mean([one.score(task, "dev") for one in found])) if known else None
+
+
 def points_table(curve: Curve) -> Table:
     sections, found = [], curve.points
     for task in dict.fromkeys(point.task for point in found):
-        own = sorted((point for point in found if point.task == task), key=lambda point: -float(np.mean(point.kept)))
+        own = sorted((point for point in found if point.task == task), key=lambda point: -point.share)
         sections.append((task, tuple(_line(point) for point in own)))
     change = (
-        f"Δ is the difference to {curve.reference()}."
+        f"Δ is the difference to {curve.reference()}, on test with its 95 % interval over seeds and sentences, and on "
+        f"dev, where models are chosen. Within {MARGIN:g} point: whether that interval excludes a greater loss."
         if curve.compared
         else f"Δ is empty: {why_no_baseline(curve.baseline, curve.variants)}."
     )
@@ -105,7 +125,7 @@ def points_table(curve: Curve) -> Table:
         f"Test scores of gated models, those that keep most heads first. {change} Read down a section to see where the "
         "score begins to fall."
     ) + _unscored(curve)
-    columns = ("model", "heads kept, %", "score", "Δ")
+    columns = ("model", "heads kept, %", "score", "Δ on dev", "Δ", "95 % interval", f"within {MARGIN:g} point")
     return Table("sparsity", "Scores and heads kept", caption, columns, tuple(sections))
 
 
@@ -123,8 +143,21 @@ def _line(point: Point) -> tuple[Cell, ...]:
         Cell(variant.label, variant.label),
         Cell(score_text(*kept, 1), *kept, source=source),
         Cell(score_text(*score), *score, source=source),
+        Cell("–") if point.dev_change is None else Cell(signed(point.dev_change), point.dev_change),
         Cell("–") if change is None else Cell(signed(change), change, tone=tone),
+        *_judged(point),
     )
+
+
+_WITHIN = {"not worse": "yes", "worse": "no", "undecided": "undecided"}
+
+
+def _judged(point: Point) -> tuple[Cell, Cell]:
+    if point.found is None:
+        return Cell("–"), Cell("–")
+    within = _WITHIN[point.found.not_worse(MARGIN)]
+    interval = point.found.interval
+    return Cell(interval_text(interval), data={"interval": interval}), Cell(within, within)
 
 
 def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
@@ -134,12 +167,12 @@ def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
     lines, found = [], curve.points
     for group, tasks, task in dict.fromkeys((p.variant.group, p.variant.tasks, p.task) for p in found):
         own = [p for p in found if (p.variant.group, p.variant.tasks, p.task) == (group, tasks, task)]
-        own.sort(key=lambda point: float(np.mean(point.kept)))
+        own.sort(key=lambda point: point.share)
         start = own[-1].whole if own[-1].whole is not None else float(np.mean(own[-1].scores))
         y = np.array([float(np.mean(point.scores)) - start for point in own])
         std = np.array([mean_and_std(point.scores)[1] or 0.0 for point in own])
         label = f"{group}: {task}" if len(tasks) == 1 else f"{group}: {task} in {' + '.join(tasks)}"
-        lines.append(Line(label, np.array([float(np.mean(p.kept)) for p in own]), y, y - std, y + std))
+        lines.append(Line(label, np.array([p.share for p in own]), y, y - std, y + std))
     curves(directory, "sparsity", lines, x_title="heads kept, %", y_title="difference of the score, points")
     most = "the model of the same line that keeps most heads"
     if not curve.compared:
@@ -156,7 +189,7 @@ def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
 
 
 def summary(curve: Curve) -> tuple[str, ...]:
-    """For every task the sparsest model that costs at most one point, where seeds allow to say so."""
+    """For every task the sparsest model that costs at most one point on dev, and what test says of it."""
     sentences = [
         f"{task}: {_task_sentence([point for point in curve.points if point.task == task], curve.baseline)}."
         for task in dict.fromkeys(point.task for point in curve.points)
@@ -170,24 +203,42 @@ def summary(curve: Curve) -> tuple[str, ...]:
 
 
 def _task_sentence(own: Sequence[Point], baseline: str) -> str:
-    compared = [(point, point.change) for point in own if point.change is not None]
+    compared = [point for point in own if point.found is not None]
     if not compared:
-        low, high = (f"{choice(float(np.mean(point.kept)) for point in own):.0f}" for choice in (min, max))
+        low, high = (f"{choice(point.share for point in own):.0f}" for choice in (min, max))
         who = own[0].variant.label + " keeps" if len(own) == 1 else "models keep"
         return f"{who} {high} % of the heads" if low == high else f"{who} from {low} % to {high} % of the heads"
-    whole = max(point.whole or 0.0 for point, _ in compared)
+    whole = max(point.whole or 0.0 for point in compared)
     if whole <= MARGIN:
         return f"{baseline} itself scores {whole:.1f}, so there is nothing that fewer heads could cost"
-    cheap = [point for point, change in compared if change >= -MARGIN and point.error < MARGIN]
-    seed = " (in the one seed there is)" if len(own[0].scores) == 1 else ""
-    if cheap:
-        best = min(cheap, key=lambda point: float(np.mean(point.kept)))
-        share = f"{np.mean(best.kept):.0f} % of the heads ({best.variant.label})"
-        return f"{share} are enough to stay within one point of {baseline}{seed}"
-    if all(change + point.error < -MARGIN for point, change in compared):
-        return f"every gated model loses more than one point against {baseline}{seed}"
-    point, change = max(compared, key=lambda pair: pair[1])
-    return (
-        f"seeds scatter too much to tell whether fewer heads cost more than one point against {baseline} (at best "
-        f"{signed(change)} with a standard error of {point.error:.2f}, {point.variant.label})"
-    )
+    chosen = _chosen(compared)
+    if chosen is None:
+        return "no dev scores to choose a model by"
+    point, found, how = chosen
+    return f"{how}, {point.variant.label} with {point.share:.0f} % of the heads, {_judgement(found, baseline)}"
+
+
+def _chosen(compared: Sequence[Point]) -> tuple[Point, Difference, str] | None:
+    """By dev alone: the sparsest model within the margin, or the one that loses least."""
+    known = [(p.share, p.dev_change, p, p.found) for p in compared if p.dev_change is not None and p.found is not None]
+    within = [one for one in known if one[1] >= -MARGIN]
+    if within:
+        _, _, point, found = min(within, key=lambda one: one[0])
+        return point, found, "the sparsest model within one point on dev"
+    if known:
+        _, _, point, found = max(known, key=lambda one: one[1])
+        return point, found, "the model that loses least on dev"
+    return None
+
+
+def _judgement(found: Difference, baseline: str) -> str:
+    """What test says of the chosen model."""
+    change = f"{signed(found.difference)} points against {baseline} on test"
+    if found.interval is None:
+        return f"has {change}; that is not tested: {found.why}"
+    said = {
+        "not worse": "is within one point",
+        "worse": "loses more than one point",
+        "undecided": "may or may not be within one point",
+    }[found.not_worse(MARGIN)]
+    return f"{said}: {change} (95 % interval {interval_text(found.interval)})"

@@ -27,7 +27,7 @@ class Options(Demanding):
         default=1000, description="How often heads are shuffled within their layers to see what chance gives."
     )
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="Agreement is marked if chance reaches it in less than this share of the draws."
+        default=0.05, description="Agreement is marked if its p value after Holm's correction is below this."
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
 

@@ -106,5 +106,5 @@ def _analysis_section(name: str, findings: Findings, directory: Path, alone: boo
 
 def _plain_scores(models: tuple[Variant, ...], evaluations: Evaluations) -> Section:
     """A spec without a score matrix still gets its scores, without comparisons."""
-    matrix = Matrix(models, evaluations, (), baseline="", alpha=0.05, rounds=0)
+    matrix = Matrix(models, evaluations)
     return Section("scores", "Scores", (), (scores_table(matrix),), ())

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtlspec.results.comparisons import PairedTests
-from mtlspec.results.estimates import mean_and_std, t_interval
+from mtlspec.results.comparisons import ToldTest, ToldTests, difference_of
+from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.findings import Findings
+from mtlspec.results.inference import Difference, Family
 from mtlspec.results.kept import recorded_share
 from mtlspec.results.tables import Cell
 from mtlspec.results.variants import Variant
@@ -32,9 +33,12 @@ class Ours:
     mean: float
     std: float | None
     variant: Variant
-    delta: float | None = None  # to single-task learning, in points
+    found: Difference | None = None  # to single-task learning, with the variance of seeds and of sentences
     p: float | None = None  # of that difference, after Holm's correction; None where it was not tested
-    interval: tuple[float, float] | None = None  # of that difference, 95 %, over seeds; None with fewer than two
+
+    @property
+    def delta(self) -> float | None:
+        return None if self.found is None else self.found.difference
 
     @property
     def source(self) -> str:
@@ -51,6 +55,7 @@ class Side:
     ours: Mapping[tuple[str, str], Ours]  # (role, task)
     kept: Mapping[tuple[str, str], Mapping[str, float]]  # (role, task) -> training stage -> heads kept, in percent
     alpha: float
+    families: tuple[Family, ...] = ()  # in which the p values were corrected
     unscored: tuple[str, ...] = ()  # of the tasks, those whose test split has no labels here
 
     def published(self, role: str, task: str) -> tuple[float, float] | None:
@@ -84,6 +89,7 @@ def bring_together(
     """
     tasks = tuple(task for task in pack.metrics if task in spec["tasks"])
     tests, alpha = _tests(found)
+    families = tuple(dict.fromkeys(test.family for test in tests.values()))
     by_role: dict[str, Variant] = {}
     points = Counter((variant.group, variant.tasks) for variant in models)
     for variant in models:
@@ -102,7 +108,7 @@ def bring_together(
                     kept[role, task] = shares
     models_of = {task: variant for variant in models for task in variant.tasks}
     unscored = tuple(t for t in tasks if t in models_of and not seed_scores(models_of[t], t, evaluations))
-    return Side(pack, tasks, ours, kept, alpha, unscored)
+    return Side(pack, tasks, ours, kept, alpha, families, unscored)
 
 
 def role_of(variant: Variant, spec: Mapping[str, Any], pack: Pack) -> str | None:
@@ -127,29 +133,27 @@ def _ours(
     task: str,
     base: Variant | None,
     evaluations: Evaluations,
-    tests: Mapping[tuple[str, str, str], float],
+    tests: Mapping[tuple[str, str, str], ToldTest],
 ) -> Ours:
-    scores = dict(zip(variant.seeds, seed_scores(variant, task, evaluations), strict=True))
-    mean, std = mean_and_std(list(scores.values()))
+    mean, std = mean_and_std(seed_scores(variant, task, evaluations))
     if base is None or base is variant:
         return Ours(mean, std, variant)
-    before = dict(zip(base.seeds, seed_scores(base, task, evaluations), strict=True))
-    delta = mean - mean_and_std(list(before.values()))[0]
-    interval = t_interval([scores[seed] - before[seed] for seed in variant.seeds if seed in before])
-    return Ours(mean, std, variant, delta, tests.get((variant.label, task, base.group)), interval)
+    test = tests.get((variant.label, task, base.group))
+    found = test.found if test is not None else difference_of(variant, base, task, evaluations)
+    return Ours(mean, std, variant, found, None if test is None else test.p_holm)
 
 
-def _tests(found: Sequence[Findings]) -> tuple[dict[tuple[str, str, str], float], float]:
-    """(model's label, task, baseline) -> p after Holm's correction, as score matrices found; and the first one's level.
+def _tests(found: Sequence[Findings]) -> tuple[dict[tuple[str, str, str], ToldTest], float]:
+    """(model's label, task, baseline) -> what score matrices found of runs; and the first matrix's level.
 
-    The first matrix that has a comparison speaks for it.
+    The first matrix that has a comparison speaks for it. Tests of given models speak of no way of training.
     """
-    matrices = [PairedTests.restored(findings.numbers) for findings in found if findings.type == "score_matrix"]
-    tests: dict[tuple[str, str, str], float] = {}
+    matrices = [ToldTests.restored(findings.numbers) for findings in found if findings.type == "score_matrix"]
+    tests: dict[tuple[str, str, str], ToldTest] = {}
     for matrix in matrices:
         for test in matrix.tests:
-            if test.p_holm is not None:
-                tests.setdefault((test.model, test.task, matrix.baseline), test.p_holm)
+            if test.p_holm is not None and test.found.unit == "runs":
+                tests.setdefault((test.model, test.task, matrix.baseline), test)
     return tests, matrices[0].alpha if matrices else 0.05
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from mtlspec.report.published import Ours, Side
 from mtlspec.report.wording import of_all
-from mtlspec.results.estimates import t_interval
+from mtlspec.results.estimates import blocked_interval
 from mtlspec.results.tables import signed
 
 Verdict = Literal["holds", "does not hold", "undecided", "not in this run"]
@@ -69,12 +69,16 @@ def _printed(side: Side, role: str) -> list[float]:
     return [delta for task in side.pack.metrics if (delta := side.published_delta(role, task)) is not None]
 
 
-def _randomisation(side: Side, compared: Sequence[tuple[float, Ours]]) -> str:
+def _test(side: Side) -> str:
+    return "; ".join(("t test over seeds and sentences", *(family.words for family in side.families)))
+
+
+def _tested(side: Side, compared: Sequence[tuple[float, Ours]]) -> str:
     tested = sum(ours.p is not None for _, ours in compared)
     if not tested:
         return "not tested: no score matrix compares these models"
     up, down = _sure(side, compared)
-    return f"paired randomisation, Holm: {down} significantly below, {up} above, of {tested}"
+    return f"{_test(side)}: {down} significantly below, {up} above, of {tested}"
 
 
 def _joint(side: Side, role: str, who: str) -> Finding:
@@ -87,7 +91,7 @@ def _joint(side: Side, role: str, who: str) -> Finding:
     up, down = _sure(side, compared)
     verdict = _mostly(down, up, len(printed)) if below else _mostly(up, down, len(printed))
     here = _below([delta for delta, _ in compared])
-    return Finding(statement, _below(printed), here, _randomisation(side, compared), verdict)
+    return Finding(statement, _below(printed), here, _tested(side, compared), verdict)
 
 
 def _keeps(side: Side, role: str, statement: str) -> Finding:
@@ -95,9 +99,9 @@ def _keeps(side: Side, role: str, statement: str) -> Finding:
     printed, compared = _printed(side, role), _compared(side, role)
     if not compared:
         return Finding(statement, _below(printed), "–", "–", "not in this run")
-    intervals = [ours.interval for _, ours in compared if ours.interval is not None]
-    safe = sum(low >= -MARGIN for low, _ in intervals)
-    lost = sum(high < -MARGIN for _, high in intervals)
+    judged = [ours.found.not_worse(MARGIN) for _, ours in compared if ours.found is not None]
+    safe, lost = judged.count("not worse"), judged.count("worse")
+    known = any(ours.found is not None and ours.found.interval is not None for _, ours in compared)
     _, down = _sure(side, compared)
     verdict: Verdict = "undecided"
     if safe == len(printed):
@@ -105,8 +109,9 @@ def _keeps(side: Side, role: str, statement: str) -> Finding:
     elif lost or 2 * down > len(printed):
         verdict = "does not hold"
     limit = f"a loss of more than {MARGIN:g} point"
-    over_seeds = f"t intervals over seeds exclude {limit} in {of_all(safe, len(compared), 'task')}, show it in {lost}"
-    test = f"{over_seeds if intervals else 'one seed: no interval'}; {_randomisation(side, compared)}"
+    tasks = of_all(safe, len(compared), "task")
+    over_seeds = f"95 % intervals over seeds and sentences exclude {limit} in {tasks}, show it in {lost}"
+    test = f"{over_seeds if known else 'one seed: no interval'}; {_tested(side, compared)}"
     return Finding(statement, _below(printed), _below([delta for delta, _ in compared]), test, verdict)
 
 
@@ -125,7 +130,7 @@ def _win_win(side: Side) -> Finding:
     gaining = [name for name, both in whole.items() if all(delta > 0 for delta, _ in both)]
     sure = sum(_sure(side, both)[0] == 2 for both in whole.values())
     losing = sum(_sure(side, both)[1] > 0 for both in whole.values())
-    test = f"paired randomisation, Holm: significantly gaining on both sides {sure}, losing on at least one {losing}"
+    test = f"{_test(side)}: significantly gaining on both sides {sure}, losing on at least one {losing}"
     verdict: Verdict = "undecided"
     if sure:
         verdict = "holds" if printed else "does not hold"
@@ -152,25 +157,35 @@ def _partners(side: Side) -> Iterator[Finding]:
         up, down = _sure(side, found)
         verdict = _mostly(up, down, len(names)) if gains else _mostly(down, up, len(names))
         here = f"higher with {of_all(sum(delta > 0 for delta, _ in found), len(found), 'partner')}"
-        yield Finding(statement, published, here, _randomisation(side, found), verdict)
+        yield Finding(statement, published, here, _tested(side, found), verdict)
 
 
 def _kept(side: Side, role: str) -> Finding:
-    """The interval over runs must lie within `_NEAR` of the published share; a joint run counts once."""
+    """The interval of the mean over tasks must lie within `_NEAR` of the published share; a joint run counts once.
+
+    Tasks are blocks: they keep different shares, which is no scatter, and their runs are few each.
+    """
     printed = [mean for mean, _ in side.pack.heads_kept[role].values()]
     average = sum(printed) / len(printed)
     statement = f"{role} keeps about {average:.0f} % of the heads"
     published = f"{min(printed):.0f} to {max(printed):.0f} %"
-    runs = {run: share for task in side.tasks for run, share in side.kept.get((role, task), {}).items()}
-    if not runs:
+    found = [side.kept[role, task] for task in side.tasks if side.kept.get((role, task))]
+    blocks = [list(runs.values()) for number, runs in enumerate(found) if runs not in found[:number]]
+    if not blocks:
         return Finding(statement, published, "–", "–", "not in this run")
-    shares = list(runs.values())
-    interval = t_interval(shares)
+    means = [sum(shares) / len(shares) for shares in blocks]
+    here = f"{sum(means) / len(means):.0f} % on average"
+    if len(blocks) > 1:
+        here += f", tasks from {min(means):.0f} to {max(means):.0f} %"
+    interval = blocked_interval(blocks)
     if interval is None:
-        return Finding(statement, published, f"{shares[0]:.0f} %", "one run: no interval", "undecided")
+        return Finding(statement, published, here, "one run: no interval", "undecided")
     low, high = max(interval[0], 0.0), min(interval[1], 100.0)
-    here = f"{sum(shares) / len(shares):.0f} % on average, {min(shares):.0f} to {max(shares):.0f} %"
-    test = f"95 % t interval over {len(shares)} runs: {low:.0f} to {high:.0f} %, against {average:.0f} ± {_NEAR:.0f} %"
+    runs = sum(map(len, blocks))
+    of_tasks = f" of {len(blocks)} tasks" if len(blocks) > 1 else ""
+    test = (
+        f"95 % t interval over {runs} runs{of_tasks}: {low:.0f} to {high:.0f} %, against {average:.0f} ± {_NEAR:.0f} %"
+    )
     apart = high < average - _NEAR or low > average + _NEAR
     inside = low >= average - _NEAR and high <= average + _NEAR
     return Finding(statement, published, here, test, "holds" if inside else ("does not hold" if apart else "undecided"))

@@ -55,8 +55,9 @@ def _findings_table(side: Side, found: list[Finding]) -> Table:
         f"{side.pack.paper}; {side.pack.source}. Statements are read from the published figures. A finding holds if the"
         f" tests agree with it at {side.alpha:g}, does not hold if they contradict it, and is undecided otherwise:"
         " differences that are not significant show nothing. Mostly is in more than half of the paper's tasks or"
-        f" partners; scores are kept if the 95 % t interval over seeds excludes a loss of more than {MARGIN:g} point in"
-        " every task of the paper; intervals of shares are cut to 0 to 100 %."
+        " partners; scores are kept if the 95 % interval over seeds and sentences excludes a loss of more than"
+        f" {MARGIN:g} point in every task of the paper; the interval of a share is that of the mean over tasks, each"
+        " with the scatter of its own runs, cut to 0 to 100 %."
         f" The paper has {side.pack.encoder} on {side.pack.corpus}; other encoders and corpora may well differ."
     )
     columns = ("finding", "published", "here", "test", "verdict")
@@ -110,7 +111,8 @@ def _changes_table(side: Side) -> Table:
         if any(cell.text for cell in cells[1:]):
             rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
-    caption = f"Difference to single-task learning, in points; * significant here at {side.alpha:g} (Holm)."
+    correction = "; ".join(family.words for family in side.families) or "no score matrix tests them"
+    caption = f"Difference to single-task learning, in points; * significant here at {side.alpha:g} ({correction})."
     return Table("changes", "Changes against single-task learning", caption, columns, (("", tuple(rows)),))
 
 

@@ -1,57 +1,72 @@
-"""Every model against its single-task baseline: difference, significance, and Holm's correction over all of them."""
+"""Every model against its single-task baseline: the difference, what is known of it, and the family it belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
-from mtlspec.metrics.significance import holm, paired_randomisation
-from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluations, pooled_rows, seed_scores
+from mtlspec.metrics.metric import Rows
+from mtlspec.results.evaluations import Evaluations, seed_scores
+from mtlspec.results.inference import Difference, Family, Unit, compare_models, compare_runs, corrected
 from mtlspec.results.jobs import Progress
 from mtlspec.results.variants import Variant, baseline_for
+
+Together = Literal["all", "group"]
+"""Which comparisons Holm's correction takes together: all of an analysis, or those of each model group."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model and task; `p` is of the paired randomisation test, `adjusted` after Holm's correction."""
+    """One model and task against its baseline."""
 
     variant: Variant
     task: str
     baseline: Variant
-    delta: float  # difference of the means over seeds, in points
-    seeds: tuple[int, ...]  # those that both have; the test pools them
-    p: float | None  # None where no seed is shared
-    adjusted: float | None = None
+    found: Difference
+    family: Family | None = None  # with which it is corrected
+    adjusted: float | None = None  # p after that; None where nothing could be tested
+
+    @property
+    def delta(self) -> float:
+        """Difference of the means over seeds, in points."""
+        return self.found.difference
+
+    @property
+    def significant(self) -> bool:
+        return self.family is not None and self.adjusted is not None and self.adjusted < self.family.alpha
 
 
 @dataclass(frozen=True)
-class PairedTest:
+class ToldTest:
     """A comparison as `analysis.json` holds it; models are known by their labels."""
 
     model: str
     task: str
     baseline: str
-    delta: float
-    seeds: tuple[int, ...]
-    p: float | None
+    found: Difference
+    family: Family
     p_holm: float | None
+
+    @property
+    def significant(self) -> bool:
+        return self.p_holm is not None and self.p_holm < self.family.alpha
 
 
 @dataclass(frozen=True)
-class PairedTests:
+class ToldTests:
     """The numbers of a score matrix: its tests, the group they compare with, and their level."""
 
     baseline: str
     alpha: float
-    tests: tuple[PairedTest, ...]
+    tests: tuple[ToldTest, ...]
 
     @classmethod
-    def of(cls, comparisons: Iterable[Comparison], baseline: str, alpha: float) -> PairedTests:
+    def of(cls, comparisons: Iterable[Comparison], baseline: str, alpha: float) -> ToldTests:
         tests = tuple(
-            PairedTest(one.variant.label, one.task, one.baseline.label, one.delta, one.seeds, one.p, one.adjusted)
+            ToldTest(one.variant.label, one.task, one.baseline.label, one.found, one.family, one.adjusted)
             for one in comparisons
+            if one.family is not None
         )
         return cls(baseline, alpha, tests)
 
@@ -59,45 +74,72 @@ class PairedTests:
         return asdict(self)
 
     @classmethod
-    def restored(cls, raw: Mapping[str, Any]) -> PairedTests:
-        tests = (PairedTest(**{**one, "seeds": tuple(one["seeds"])}) for one in raw["tests"])
+    def restored(cls, raw: Mapping[str, Any]) -> ToldTests:
+        tests = (
+            ToldTest(**{**one, "found": Difference.restored(one["found"]), "family": Family(**one["family"])})
+            for one in raw["tests"]
+        )
         return cls(raw["baseline"], raw["alpha"], tuple(tests))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How a score matrix tests: the options of the analysis."""
+
+    baseline: str = ""
+    alpha: float = 0.05
+    unit: Unit = "runs"
+    family: Together = "all"
+    rounds: int = 10_000  # of the randomisation test; only where sentences are the unit
+    seed: int = 1
+
+
 def compare(
-    variants: Sequence[Variant],
-    evaluations: Evaluations,
-    *,
-    baseline: str,
-    rounds: int,
-    seed: int,
-    progress: Progress,
+    variants: Sequence[Variant], evaluations: Evaluations, asked: Asked, progress: Progress = lambda *_: None
 ) -> tuple[Comparison, ...]:
-    """All comparisons with a single-task model of group `baseline`; one family for Holm's correction."""
+    """All comparisons with a single-task model of the baseline's group, corrected in their families."""
     pairs = [
         (variant, task, against)
         for variant in variants
         for task in variant.tasks
         if seed_scores(variant, task, evaluations)
-        and (against := baseline_for(variant, task, baseline, variants)) is not None
+        and (against := baseline_for(variant, task, asked.baseline, variants)) is not None
     ]
     raw = []
     for done, (variant, task, against) in enumerate(pairs):
         progress(done, len(pairs), f"{variant.label}, {task}")
-        raw.append(_one(variant, task, against, evaluations, rounds=rounds, seed=seed))
-    tested = [comparison.p for comparison in raw if comparison.p is not None]
-    corrected = iter([float(value) for value in holm(tested)] if tested else [])
-    return tuple(item if item.p is None else replace(item, adjusted=next(corrected)) for item in raw)
+        found = difference_of(variant, against, task, evaluations, asked)
+        raw.append(Comparison(variant, task, against, found))
+    return _corrected(raw, asked)
 
 
-def _one(
-    variant: Variant, task: str, against: Variant, evaluations: Evaluations, *, rounds: int, seed: int
-) -> Comparison:
-    ours, _ = mean_and_std(seed_scores(variant, task, evaluations))
-    theirs, _ = mean_and_std(seed_scores(against, task, evaluations))
-    shared = tuple(value for value in variant.seeds if value in against.seeds)
-    p = None
-    if shared:
-        a, b = (pooled_rows(side, task, shared, evaluations) for side in (variant, against))
-        p = paired_randomisation(evaluations[variant.runs[0].evaluate].metrics[task], a, b, rounds, seed)
-    return Comparison(variant, task, against, ours - theirs, shared, p)
+def difference_of(
+    a: Variant, b: Variant, task: str, evaluations: Evaluations, asked: Asked | None = None
+) -> Difference:
+    """Two models on one task. Where sentences are the unit, the seeds that both have are pooled."""
+    metric = evaluations[a.runs[0].evaluate].metrics[task]
+    if asked is None or asked.unit == "runs":
+        return compare_runs(metric, _rows(a, task, a.seeds, evaluations), _rows(b, task, b.seeds, evaluations))
+    shared = tuple(seed for seed in a.seeds if seed in b.seeds)
+    if not shared:
+        found = compare_runs(metric, _rows(a, task, a.seeds, evaluations), _rows(b, task, b.seeds, evaluations))
+        return Difference(found.difference, "sentences", found.seeds, found.sentences, why="no seed is in both")
+    ours, theirs = (_rows(side, task, shared, evaluations) for side in (a, b))
+    return compare_models(metric, ours, theirs, asked.rounds, asked.seed)
+
+
+def _rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> list[Rows]:
+    return [evaluations[run.evaluate].counts[task] for run in variant.runs if run.seed in seeds]
+
+
+def _corrected(raw: Sequence[Comparison], asked: Asked) -> tuple[Comparison, ...]:
+    """Families are those of the options; a comparison that could not be tested belongs to one, and does not count."""
+    groups = tuple(dict.fromkeys(item.variant.group for item in raw))
+    families = [groups] if asked.family == "all" else [(group,) for group in groups]
+    made: dict[int, Comparison] = {}
+    for names in families:
+        own = [number for number, item in enumerate(raw) if item.variant.group in names]
+        title = f"{', '.join(names)} with {asked.baseline}"
+        family, adjusted = corrected(title, [raw[number].found.p for number in own], asked.alpha)
+        made |= {n: replace(raw[n], family=family, adjusted=p) for n, p in zip(own, adjusted, strict=True)}
+    return tuple(made[number] for number in range(len(raw)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,3 @@ def seed_scores(variant: Variant, task: str, evaluations: Evaluations) -> tuple[
     """The main test score of every seed; none where test has no labels."""
     found = [evaluations[run.evaluate] for run in variant.runs]
     return tuple(evaluation.score(task) for evaluation in found if evaluation.is_scored(task))
-
-
-def pooled_rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> Rows:
-    """What the task's metric makes of several seeds: one row a test example.
-
-    An example is exchanged with all its seeds at once, because its results under several seeds are not independent.
-    """
-    chosen = [evaluations[run.evaluate] for run in variant.runs if run.seed in seeds]
-    return chosen[0].metrics[task].pool([evaluation.counts[task] for evaluation in chosen])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from mtlspec.results.comparisons import Comparison
+from mtlspec.results.comparisons import Asked, Comparison
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
+from mtlspec.results.inference import Family
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 from mtlspec.results.variants import Variant
 
@@ -17,10 +18,8 @@ class Matrix:
 
     variants: tuple[Variant, ...]
     evaluations: Evaluations
-    comparisons: tuple[Comparison, ...]
-    baseline: str
-    alpha: float
-    rounds: int
+    comparisons: tuple[Comparison, ...] = ()
+    asked: Asked = field(default_factory=Asked)  # how comparisons were made
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -43,11 +42,34 @@ class Matrix:
     def comparison(self, variant: Variant, task: str) -> Comparison | None:
         return next((item for item in self.comparisons if item.variant == variant and item.task == task), None)
 
-    def significant(self, comparison: Comparison) -> bool:
-        return comparison.adjusted is not None and comparison.adjusted < self.alpha
+    @property
+    def baseline(self) -> str:
+        return self.asked.baseline
 
-    def mark(self, comparison: Comparison | None) -> str:
-        return "*" if comparison is not None and self.significant(comparison) else ""
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Those in which at least one comparison could be tested."""
+        found = dict.fromkeys(item.family for item in self.comparisons if item.family is not None)
+        return tuple(family for family in found if family.size)
+
+    def star(self) -> str:
+        """For captions: what a star says, or why there is none; nothing where nothing is compared."""
+        if not self.comparisons:
+            return ""
+        if not self.families:
+            return f" No difference could be tested: {next(item.found.why for item in self.comparisons)}."
+        correction = "; ".join(family.words for family in self.families)
+        if self.asked.unit == "runs":
+            what = f"differs from the single-task model of group {self.baseline}"
+            test = "t test with the variance of seeds and of test sentences"
+        else:
+            what = f"these trained models differ from the trained single-task models of group {self.baseline}"
+            test = f"sentences exchanged at random with seeds pooled, {self.asked.rounds} rounds; no test of training"
+        return f" * {what} (p < {self.asked.alpha:g}; {test}; {correction})."
+
+
+def mark(comparison: Comparison | None) -> str:
+    return "*" if comparison is not None and comparison.significant else ""
 
 
 def source_of(variant: Variant) -> str:
@@ -71,10 +93,9 @@ def score_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:
     comparison = matrix.comparison(variant, task)
     data: dict[str, object] = {"n": len(values), "seeds": dict(zip(map(str, variant.seeds), values, strict=True))}
     if comparison is not None:
-        data |= {"delta": comparison.delta, "p": comparison.p, "p_holm": comparison.adjusted}
-    return Cell(
-        score_text(mean, std), mean, std, matrix.mark(comparison), tone_of(comparison), source_of(variant), data
-    )
+        found = comparison.found
+        data |= {"delta": found.difference, "interval": found.interval, "p": found.p, "p_holm": comparison.adjusted}
+    return Cell(score_text(mean, std), mean, std, mark(comparison), tone_of(comparison), source_of(variant), data)
 
 
 def scores_table(matrix: Matrix) -> Table:
@@ -95,13 +116,7 @@ def scores_table(matrix: Matrix) -> Table:
         for group in matrix.groups
     )
     columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks), "seeds")
-    caption = "Test scores in percent, mean ± sample standard deviation over seeds." + (
-        f" * differs from the single-task model of group {matrix.baseline} (p < {matrix.alpha:g}, paired randomisation"
-        f" test over test sentences with seeds pooled, {matrix.rounds} rounds, Holm's correction over"
-        f" {len(matrix.comparisons)} comparisons)."
-        if matrix.comparisons
-        else ""
-    )
+    caption = "Test scores in percent, mean ± sample standard deviation over seeds." + matrix.star()
     if matrix.unscored:
         caption += (
             f" –: test has no labels of {', '.join(matrix.unscored)}; predictions are written, nothing is scored."

@@ -121,6 +121,10 @@ def signed(value: float, digits: int = 2) -> str:
     return "0." + "0" * digits if float(text) == 0 else text.replace("-", "−")
 
 
+def interval_text(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{signed(interval[0])} to {signed(interval[1])}"
+
+
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": r"$-$", "<": r"$<$", ">": r"$>$",

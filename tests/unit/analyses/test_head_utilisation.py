@@ -74,6 +74,21 @@ def test_tables_follow_from_the_gates(models: Made, tmp_path: Path) -> None:
     assert findings.summary[2].endswith("(adjusted R²) beyond what shuffled heads give in none of 2 models.")
 
 
+def test_stars_are_corrected_for_how_many_there_could_be(models: Made, tmp_path: Path) -> None:
+    _run(models, tmp_path / "many")
+    caption = Table.read(tmp_path / "many/tables/agreement.json").caption
+    assert "Holm's correction over 2 comparisons (overlap of every model's runs)" in caption
+    assert "So few draws" not in caption
+    rows, inputs = models
+    gated = tuple(one for one in rows if one.group == "dp")
+    Options(type="head_utilisation", draws=30).run(AnalysisJob(gated, inputs, tmp_path / "few"))
+    table = Table.read(tmp_path / "few/tables/agreement.json")
+    (pos, ner) = (row[5] for row in table.rows)
+    assert pos.data["p"] < 0.05 <= pos.data["p_holm"]  # 1 of 31 draws, twice
+    assert (pos.mark, ner.mark) == ("", "")
+    assert table.caption.endswith("So few draws cannot pass that correction; set `draws` to 40 at least.")
+
+
 @pytest.mark.parametrize("measure", ["p_open", "expected_z"])
 def test_other_measures_change_utilisation_and_not_what_is_kept(measure: str, models: Made, tmp_path: Path) -> None:
     _run(models, tmp_path / "gate")

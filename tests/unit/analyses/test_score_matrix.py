@@ -14,9 +14,11 @@ from mtlspec.errors import StageError
 from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.metrics.significance import holm, paired_randomisation
 from mtlspec.plan.rows import ModelRow
-from mtlspec.results.comparisons import compare
+from mtlspec.results.comparisons import Asked, ToldTests, compare
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluation
+from mtlspec.results.findings import Findings
+from mtlspec.results.inference import Family, compare_runs
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Cell, Table, latex_escape, markdown, signed
 from mtlspec.results.variants import Variant, baseline_for, variants
@@ -69,29 +71,91 @@ def test_means_deviations_and_differences_are_those_worked_by_hand(two_models, t
     assert "seeds 1, 2" in mtl.source
 
 
-def test_p_values_are_those_of_pooled_seeds_and_one_family(two_models) -> None:
+def _read(inputs: dict[str, Path]) -> dict[str, Evaluation]:
+    return {name: Evaluation.read(path) for name, path in inputs.items()}
+
+
+def test_p_values_are_those_of_runs_by_default(two_models) -> None:
     rows, inputs = two_models
-    evaluations = {name: Evaluation.read(path) for name, path in inputs.items()}
-    found = variants(rows)
-    (comparison,) = compare(found, evaluations, baseline="stl", rounds=300, seed=7, progress=lambda *_: None)
+    evaluations = _read(inputs)
+    (comparison,) = compare(variants(rows), evaluations, Asked("stl"))
+    sides = [
+        [evaluations[f"evaluate-{group}-pos-s{seed}"].counts["pos"] for seed in (1, 2)] for group in ("mtl", "stl")
+    ]
+    assert comparison.found == compare_runs(TagAccuracy(), *sides)
+    assert comparison.found.p is not None
+    assert comparison.found.p > 0.1  # 92 and 96 against 80 and 90: two seeds each show nothing
+    assert comparison.adjusted == comparison.found.p
+    assert comparison.family == Family("mtl with stl", 1, 0.05)
+
+
+def test_sentences_as_unit_pool_the_seeds_and_speak_of_trained_models(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    evaluations = _read(inputs)
+    (comparison,) = compare(variants(rows), evaluations, Asked("stl", unit="sentences", rounds=300, seed=7))
     pooled = [
         sum(evaluations[f"evaluate-{group}-pos-s{seed}"].counts["pos"] for seed in (1, 2)) for group in ("mtl", "stl")
     ]
-    assert comparison.p == paired_randomisation(TagAccuracy(), *pooled, 300, 7)
-    assert comparison.adjusted == pytest.approx(float(holm([comparison.p])[0]))
+    assert comparison.found.p == paired_randomisation(TagAccuracy(), *pooled, 300, 7)
+    Options(type="score_matrix", unit="sentences", rounds=200).run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
+    findings = Findings.read(tmp_path / "out")
+    assert findings.summary[0].endswith("; these trained models score significantly above in 1, below in 0.")
+    told = [*findings.summary, *(table.caption for table in findings.tables)]
+    assert not any("better" in text for text in told)
+    assert "these trained models differ" in findings.tables[0].caption
+    assert "no test of training" in findings.tables[0].caption
 
 
-def test_holm_is_over_all_comparisons(tmp_path: Path) -> None:
+def test_one_seed_gives_differences_and_says_that_nothing_is_tested(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    Options(type="score_matrix").run(AnalysisJob(tuple(row for row in rows if row.seed == 1), inputs, tmp_path / "out"))
+    findings = Findings.read(tmp_path / "out")
+    assert findings.summary == (
+        "mtl against stl: +12.00 points on average; higher in 1 of 1 comparisons, none of which could be tested "
+        "(one seed does not show how seeds scatter).",
+    )
+    assert findings.tables[0].caption.endswith(
+        "No difference could be tested: one seed does not show how seeds scatter."
+    )
+    assert not any(cell.mark for table in findings.tables for row in table.rows for cell in row)
+
+
+def test_the_summary_says_what_could_have_been_found(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    Options(type="score_matrix").run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
+    findings = Findings.read(tmp_path / "out")
+    (test,) = ToldTests.restored(findings.numbers).tests
+    assert findings.summary[1] == (
+        f"With 2 seeds, a difference of {test.found.detectable:.2f} points is found in four of five cases at 5 % (mtl "
+        "with stl; median over 1 comparisons): smaller ones may have been missed."
+    )
+    shown = next(table for table in findings.tables if table.name == "comparisons")
+    assert dict(zip(shown.columns, shown.rows[0], strict=True))["could be found"].value == test.found.detectable
+
+
+def test_families_are_all_comparisons_or_those_of_a_group(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    rows = [model_row(group, ["pos"]) for group in ("stl", "a", "b", "c")]
-    for row, shift in zip(rows, (0, 1, 0, 2), strict=True):
+    rows = [model_row(group, ["pos"], seed) for group in ("stl", "a", "b", "c") for seed in (1, 2, 3)]
+    for row in rows:
+        shift = {"stl": 0, "a": 1, "b": 0, "c": 2}[row.group]
         _evaluation(tmp_path / row.evaluate, [int(v) for v in rng.integers(5, 8, 30) + shift])
-    evaluations = {row.evaluate: Evaluation.read(tmp_path / row.evaluate) for row in rows}
-    found = compare(variants(rows), evaluations, baseline="stl", rounds=400, seed=1, progress=lambda *_: None)
-    ps = [item.p for item in found]
+    evaluations = _read({row.evaluate: tmp_path / row.evaluate for row in rows})
+    found = compare(variants(rows), evaluations, Asked("stl"))
+    ps = [item.found.p for item in found]
     assert [item.adjusted for item in found] == pytest.approx([float(value) for value in holm(ps)])
-    order = sorted(ps)
-    assert found[ps.index(order[0])].adjusted == pytest.approx(min(1.0, 3 * order[0]))
+    assert {item.family for item in found} == {Family("a, b, c with stl", 3, 0.05)}
+    assert [item.significant for item in found] == [True, False, True]
+    apart = compare(variants(rows), evaluations, Asked("stl", family="group"))
+    assert [item.adjusted for item in apart] == ps
+    assert [item.family.name for item in apart if item.family] == ["a with stl", "b with stl", "c with stl"]
+
+
+def test_different_numbers_of_seeds_are_compared(two_models) -> None:
+    rows, inputs = two_models
+    (comparison,) = compare(variants(rows[:3]), _read(inputs), Asked("stl"))
+    assert comparison.found.seeds == (1, 2)
+    assert comparison.adjusted is None
+    assert comparison.family == Family("mtl with stl", 0, 0.05)
 
 
 def test_without_a_baseline_there_are_scores_and_a_sentence(two_models, tmp_path: Path) -> None:

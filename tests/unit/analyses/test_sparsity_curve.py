@@ -15,6 +15,7 @@ from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.findings import Findings
+from mtlspec.results.inference import compare_scores
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant
@@ -54,10 +55,14 @@ def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> Non
     assert Options(type="sparsity_curve").run(AnalysisJob(tuple(rows), inputs, tmp_path)) == {"points": 3}
     lines = Table.read(tmp_path / "tables/sparsity.json").rows
     assert [line[0].text for line in lines] == [f"dp: pos [lambda {weight}]" for weight in (0.1, 0.2, 0.4)]
-    assert [[cell.value for cell in line[1:]] for line in lines] == [[75, 90, 0], [50, 89, -1], [25, 70, -20]]
+    assert [[cell.value for cell in line[1:]] for line in lines] == [
+        [75, 90, 0, 0, None, "undecided"],
+        [50, 89, -1, -1, None, "undecided"],
+        [25, 70, -20, -20, None, "undecided"],
+    ]
     assert Findings.read(tmp_path).summary == (
-        "pos: 50 % of the heads (dp: pos [lambda 0.2]) are enough to stay within one point of stl (in the one seed "
-        "there is).",
+        "pos: the sparsest model within one point on dev, dp: pos [lambda 0.2] with 50 % of the heads, has −1.00 "
+        "points against stl on test; that is not tested: one seed does not show how seeds scatter.",
     )
 
 
@@ -71,7 +76,7 @@ def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: P
         f"What fewer heads cost is not told: {why}.",
     )
     table = Table.read(tmp_path / "tables/sparsity.json")
-    assert all(line[3].text == "–" for line in table.rows)
+    assert all(cell.text == "–" for line in table.rows for cell in line[3:])
     assert f"Δ is empty: {why}." in table.caption and "difference" not in table.caption
     assert f"to the model of the same line that keeps most heads ({why})," in findings.figures[0].caption
 
@@ -82,34 +87,47 @@ def test_equal_shares_are_told_once(swept: Made, tmp_path: Path) -> None:
     assert Findings.read(tmp_path).summary[0] == "pos: dp: pos [lambda 0.1] keeps 75 % of the heads."
 
 
-def _curve(*pairs: tuple[tuple[float, ...], tuple[float, ...]]) -> Curve:
-    """A point for each pair of scores: those of a gated model and those of stl."""
+def _curve(*points: tuple[float, tuple[float, ...], tuple[float, ...]]) -> Curve:
+    """A point for each triple: the change on dev, scores of a gated model and those of stl on test."""
     made = []
-    for number, (scores, baseline) in enumerate(pairs):
+    for number, (dev, scores, baseline) in enumerate(points):
         runs = tuple(model_row("dp", ("pos",), seed, name=str(number)) for seed in (1, 2))
         variant = Variant(f"dp{number}", ("pos",), (), runs)
-        made.append(Point(variant, "pos", (10.0 * number, 10.0 * number), scores, baseline))
+        share = (10.0 * (number + 1),) * 2
+        made.append(Point(variant, "pos", share, scores, baseline, compare_scores(scores, baseline), dev))
     return Curve(made, "stl", [point.variant for point in made])
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said"),
+    ("points", "said"),
     [
         (
-            [((20.7, 5.1), (17.2, 5.2))],
-            "seeds scatter too much to tell whether fewer heads cost more than one point against stl (at best +1.70 "
-            "with a standard error of 9.84, dp0: pos)",
+            [(0.5, (20.7, 5.1), (17.2, 5.2))],
+            "the sparsest model within one point on dev, dp0: pos with 10 % of the heads, may or may not be within one "
+            "point: +1.70 points against stl on test (95 % interval −43.43 to +46.83)",
         ),
-        ([((0.0, 0.0), (0.0, 0.0))], "stl itself scores 0.0, so there is nothing that fewer heads could cost"),
+        ([(0.0, (0.0, 0.0), (0.0, 0.0))], "stl itself scores 0.0, so there is nothing that fewer heads could cost"),
         (
-            [((60.0, 90.0), (80.0, 80.2)), ((79.9, 80.1), (80.0, 80.2))],
-            "10 % of the heads (dp1: pos) are enough to stay within one point of stl",
+            [(-3.0, (79.9, 80.0), (80.0, 80.1)), (-0.4, (79.9, 80.0), (80.0, 80.1)), (0.3, (80.0, 80.1), (80.0, 80.1))],
+            "the sparsest model within one point on dev, dp1: pos with 20 % of the heads, is within one point: −0.10 "
+            "points against stl on test (95 % interval −0.40 to +0.20)",
         ),
-        ([((60.0, 64.0), (80.0, 80.2))], "every gated model loses more than one point against stl"),
+        (
+            [(-20.0, (60.0, 60.1), (80.0, 80.1)), (-18.0, (63.0, 63.1), (80.0, 80.1))],
+            "the model that loses least on dev, dp1: pos with 20 % of the heads, loses more than one point: −17.00 "
+            "points against stl on test (95 % interval −17.30 to −16.70)",
+        ),
     ],
 )
-def test_nothing_is_claimed_that_seeds_do_not_show(pairs: Any, said: str) -> None:
-    assert summary(_curve(*pairs)) == (f"pos: {said}.",)
+def test_dev_chooses_and_test_judges_by_its_interval(points: Any, said: str) -> None:
+    assert summary(_curve(*points)) == (f"pos: {said}.",)
+
+
+def test_a_loss_of_nearly_a_point_is_not_within_one_because_its_mean_is() -> None:
+    point = _curve((0.0, (78.8, 79.0, 79.6), (79.6, 80.0, 80.4))).points[0]
+    assert point.change == pytest.approx(-0.866667)
+    assert point.found is not None
+    assert point.found.not_worse(1.0) == "undecided"
 
 
 def test_models_without_gates_are_refused(swept: Made, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mtlspec.report.published import Ours, Side, bring_together, role_of
 from mtlspec.report.published_findings import Finding, published_findings
 from mtlspec.report.published_section import published_section
 from mtlspec.results.evaluations import read_evaluations
+from mtlspec.results.inference import Difference
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
 from mtlspec.spec.packs import Pack, load_pack
@@ -37,7 +38,7 @@ def _side(**deltas: tuple[float, float | None]) -> Side:
     for key, (delta, p) in deltas.items():
         role, _, task = key.partition("__")
         name = role.replace("_", "+") if role.count("_") == 1 and not role.endswith(("dp", "sp")) else role
-        ours[name, task] = Ours(90.0, 0.1, MODEL, delta, p)
+        ours[name, task] = Ours(90.0, 0.1, MODEL, Difference(delta, "runs", (3, 3)), p)
     return Side(BERT, TASKS, ours, {}, 0.05)
 
 
@@ -109,6 +110,20 @@ def test_a_joint_run_counts_once_and_not_once_a_task() -> None:
     assert finding.verdict == "undecided"
 
 
+def test_tasks_are_blocks_and_not_more_runs_of_one_model() -> None:
+    """Five tasks whose runs agree: that tasks keep different shares does not widen the interval of their mean."""
+    kept = {
+        ("stl_dp", task): {f"{task}-{seed}": share + seed for seed in (1, 2, 3)}
+        for task, share in zip(TASKS, (26.0, 36.0, 46.0, 56.0, 66.0), strict=True)
+    }
+    finding = _verdict(replace(_side(), kept=kept), "stl_dp keeps")
+    assert finding.here == "48 % on average, tasks from 28 to 68 %"
+    assert finding.test.startswith("95 % t interval over 15 runs of 5 tasks: 47 to 49 %")
+    assert finding.verdict == "holds"
+    one_run = kept | {("stl_dp", "srl"): {"srl-1": 67.0}}
+    assert _verdict(replace(_side(), kept=one_run), "stl_dp keeps").verdict == "undecided"
+
+
 def test_roles_come_from_what_models_are_and_not_from_their_names() -> None:
     assert _role({"type": "hard"}, ("dep",)) == "stl"
     assert _role({"type": "hard"}, ("srl", "ner")) == "ner+srl"
@@ -175,7 +190,13 @@ def test_scores_are_kept_if_intervals_exclude_a_loss_and_not_if_nothing_is_signi
     interval: tuple[float, float] | None, p: float | None, verdict: str
 ) -> None:
     side = _side(**{f"stl_dp__{task}": (-0.1, p) for task in TASKS})
-    side = replace(side, ours={key: replace(ours, interval=interval) for key, ours in side.ours.items()})
+    side = replace(
+        side,
+        ours={
+            key: replace(ours, found=Difference(-0.1, "runs", (3, 3), interval=interval))
+            for key, ours in side.ours.items()
+        },
+    )
     assert _verdict(side, "Pruning while training").verdict == verdict
     fewer = replace(side, ours={key: ours for key, ours in side.ours.items() if key[1] != "srl"})
     assert _verdict(fewer, "Pruning while training").verdict == ("undecided" if verdict == "holds" else verdict)

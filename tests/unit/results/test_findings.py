@@ -10,7 +10,7 @@ import pytest
 
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.published import bring_together
-from mtlspec.results.comparisons import PairedTests
+from mtlspec.results.comparisons import ToldTests
 from mtlspec.results.evaluations import read_evaluations
 from mtlspec.results.findings import Figure, Findings
 from mtlspec.results.tables import Cell, Table
@@ -36,15 +36,15 @@ def test_findings_come_back_as_they_were_written(tmp_path: Path) -> None:
 
 def test_a_score_matrix_leaves_its_tests_as_numbers(finished: FinishedRun) -> None:
     findings = Findings.read(finished.places.artifact("analyse-scores"))
-    matrix = PairedTests.restored(findings.numbers)
-    assert PairedTests.restored(json.loads(json.dumps(matrix.stored()))) == matrix
+    matrix = ToldTests.restored(findings.numbers)
+    assert ToldTests.restored(json.loads(json.dumps(matrix.stored()))) == matrix
     assert (matrix.baseline, matrix.alpha) == ("stl", 0.05)
     shown = next(table for table in findings.tables if table.name == "comparisons")
     place = shown.columns.index("p (Holm)")
     assert [(row[0].value, row[1].value, row[place].value) for row in shown.rows] == [
         (test.model, test.task, test.p_holm) for test in matrix.tests
     ]
-    assert all(test.seeds == (1, 2) and test.baseline == f"stl: {test.task}" for test in matrix.tests)
+    assert all(test.found.seeds == (2, 2) and test.baseline == f"stl: {test.task}" for test in matrix.tests)
 
 
 def test_p_values_of_the_report_do_not_come_from_cells(finished: FinishedRun) -> None:
@@ -59,7 +59,7 @@ def test_p_values_of_the_report_do_not_come_from_cells(finished: FinishedRun) ->
         for found in (findings, replace(findings, tables=()))
     ]
     assert sides[0].ours == sides[1].ours
-    matrix = PairedTests.restored(findings.numbers)
+    matrix = ToldTests.restored(findings.numbers)
     expected = next(test.p_holm for test in matrix.tests if (test.model, test.task) == ("pair: pos + dep", "dep"))
     assert sides[0].ours["pos+dep", "dep"].p == expected
     assert expected is not None
