@@ -1,4 +1,4 @@
-"""Servers on this machine that behave as no server should, one answer a connection."""
+"""Servers on this machine that behave as no server should, one answer a connection; and a slow line to a good one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import base64
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Answer = Callable[[socket.socket, threading.Event], None]
 
@@ -16,7 +17,7 @@ Answer = Callable[[socket.socket, threading.Event], None]
 @dataclass
 class OddServer:
     port: int
-    asked: list[str] = field(default_factory=list)  # heads of requests, as they came
+    asked: list[str]  # requests, as they came
 
     @property
     def place(self) -> str:
@@ -66,30 +67,66 @@ def echo(connection: socket.socket, head: str) -> None:
 @contextmanager
 def odd_server(answer: Answer | None = None) -> Iterator[OddServer]:
     """Answers every connection in this way (None: with what was asked) until the block ends."""
-    over = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = OddServer(listening.getsockname()[1])
+    over, asked = threading.Event(), list[str]()
 
-        def converse(connection: socket.socket) -> None:
-            with connection, suppress(OSError):
-                head = connection.recv(65536).decode("latin-1")
-                if not head:  # somebody only looked whether we are there
-                    return
-                server.asked.append(head)
-                if answer is None:
-                    echo(connection, head)
-                else:
-                    answer(connection, over)
+    def converse(connection: socket.socket) -> None:
+        head = connection.recv(65536).decode("latin-1")
+        if not head:  # somebody only looked whether we are there
+            return
+        asked.append(head)
+        if answer is None:
+            echo(connection, head)
+        else:
+            answer(connection, over)
 
-        def accept() -> None:
-            with suppress(OSError):
-                while True:
-                    threading.Thread(target=converse, args=[listening.accept()[0]], daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
+    with _listening(converse) as port:
         try:
-            yield server
+            yield OddServer(port, asked)
         finally:
             over.set()
+
+
+@contextmanager
+def slow_line(port: int, pause: float) -> Iterator[OddServer]:
+    """A line to a server on this machine that holds up every part of a question, and loses nothing."""
+    asked: list[str] = []
+
+    def converse(connection: socket.socket) -> None:
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            threading.Thread(target=_pass_on, args=[server, connection], daemon=True).start()
+            while part := connection.recv(1 << 20):
+                asked.append(part.decode("latin-1"))
+                time.sleep(pause)
+                server.sendall(part)
+
+    with _listening(converse) as own:
+        yield OddServer(own, asked)
+
+
+def _pass_on(giver: socket.socket, taker: socket.socket) -> None:
+    with suppress(OSError):
+        while part := giver.recv(1 << 20):
+            taker.sendall(part)
+        taker.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def _listening(converse: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port each of whose connections gets a thread."""
+
+    def answer(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            converse(connection)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=[listening.accept()[0]], daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
             with suppress(OSError):
                 listening.shutdown(socket.SHUT_RDWR)

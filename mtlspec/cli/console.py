@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,21 @@ def note(text: str) -> None:
 def error(text: str) -> None:
     """One error, one line, on stderr."""
     messages().print(text, style="red", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def doing(text: str) -> Iterator[None]:
+    """Says on stderr what takes a while: on a terminal with the time that has passed, until it is done."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    if not messages().is_terminal or messages().is_dumb_terminal:
+        note(text)
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=messages(), transient=True) as shown:
+        shown.add_task(text, total=None)
+        yield
 
 
 def say_outcome(word: str, text: str, style: str) -> None:

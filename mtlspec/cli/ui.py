@@ -24,10 +24,13 @@ def command(
 
     It listens on the loopback address only and ends with Ctrl-C.
     """
+    import time
+    from contextlib import ExitStack
+
     from mtlspec.cli import console
     from mtlspec.io.project import Project
     from mtlspec.track.server import local_store, local_uri, remake, unusable
-    from mtlspec.track.webserver import serve
+    from mtlspec.track.webserver import serving
 
     project = Project.find()
     store = local_store(project)
@@ -39,27 +42,32 @@ def command(
             "E623", "nothing has been published yet", project.tracking, "`mtlspec run` or `mtlspec publish`"
         )
     address = f"http://{_HOST}:{port}/{_fragment(project, spec)}"
+    began = time.monotonic()
+    with ExitStack() as until_the_end:
+        try:
+            with console.doing(f"starting MLflow's server on port {port}, which takes up to a minute"):
+                server = until_the_end.enter_context(serving(project, _HOST, port))
+            console.note(f"MLflow answers after {time.monotonic() - began:.0f} s; Ctrl-C ends it")
+            console.say(address)
+            if open_:
+                import webbrowser
 
-    def ready() -> None:
-        console.say(f"{address}  (Ctrl-C ends it)")
-        if open_:
-            import webbrowser
-
-            webbrowser.open(address)
-
-    return serve(project, _HOST, port, ready)
+                webbrowser.open(address)
+            return 1 if server.wait() else 0
+        except KeyboardInterrupt:
+            return 0
 
 
 def _fragment(project: Project, spec: str | None) -> str:
     """The part of the address that opens a spec's experiment with the preset view."""
     from mtlspec.cli.specs import run_name
-    from mtlspec.track.mlflow import experiment_id
-    from mtlspec.track.view import VIEW_KEY
+    from mtlspec.track.server import experiment_id
+    from mtlspec.track.view import fragment
 
     if spec is None:
-        return "#/experiments"
+        return fragment(None)
     name = run_name(spec, project)
     found = experiment_id(project, name)
     if found is None:
         raise SetupError("E624", f"'{name}' has not been published", None, f"`mtlspec publish {name}`")
-    return f"#/experiments/{found}/runs?viewStateShareKey={VIEW_KEY}"
+    return fragment(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,16 @@ from mtlspec.io.project import RunPlaces
 from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.types import Plan
 from mtlspec.results.evaluations import scored_splits
-from mtlspec.results.history import read_epochs, read_history
 from mtlspec.results.variants import Variant
 from mtlspec.spec.cards import SPLITS
 from mtlspec.track.compare import flatten
+from mtlspec.track.points import Point, seed_points
 from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
+from mtlspec.track.times import Span, span, together
 
-Point = tuple[str, float, int]
-"""(metric, value, step)"""
+FORMAT = 3  # part of every content digest: a new way to mirror replaces what an older one sent
 
-FORMAT = 2  # part of every content digest: a new way to mirror replaces what an older one sent
+NOTE = "mlflow.note.content"  # the tag that MLflow shows as a description
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,11 @@ class Corpus:
 
     name: str  # of its card
     digest: str  # of its files; MLflow allows 36 characters
-    splits: str
+    sizes: Mapping[str, int]  # split -> sentences
+
+    @property
+    def splits(self) -> str:
+        return ", ".join(self.sizes)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Item:
     points: Callable[[], list[Point]]  # read only when they are sent
     files: tuple[tuple[Path, str], ...] = ()  # file or directory -> folder of the run
     texts: Mapping[str, str] | None = None  # path in the run -> content
+    span: Span | None = None  # None if nothing of it was computed here
     headline: tuple[str, ...] = ()  # the scores that matter most: those a table of models shows
 
 
@@ -89,7 +93,7 @@ def _corpora(plan: Plan, done: Mapping[str, Mapping[str, Any]], inputs: Mapping[
             sizes = done[stage.name]["facts"]["sentences"]
             splits = dict.fromkeys([*(split for split in SPLITS if split in sizes), *sorted(sizes)])
             digest = digest_value(done[data]["artifact"])[:36]
-            found.append(Corpus(data.removeprefix("data-"), digest, ", ".join(splits)))
+            found.append(Corpus(data.removeprefix("data-"), digest, {split: sizes[split] for split in splits}))
     return tuple(found)
 
 
@@ -103,8 +107,8 @@ def _seed_item(
     plan: Plan, places: RunPlaces, variant: Variant, run: ModelRow, done: Mapping[str, Mapping[str, Any]]
 ) -> Item:
     train, evaluate = done[run.train], done[run.evaluate]
-    params = {key: _text(value) for key, value in flatten(plan.stage(run.train).params).items()}
     datasets = _corpora(plan, done, plan.stage(run.train).inputs)
+    params = _params(plan, run, datasets)
     tags = {
         **_common(plan, "seed"),
         **_model_tags(variant),
@@ -133,10 +137,18 @@ def _seed_item(
         tags=tags,
         params=params,
         datasets=datasets,
-        points=lambda: _seed_points(places, run, train, evaluate),
+        points=lambda: seed_points(places, run, train, evaluate),
         files=(*files, *((places.artifact(name), _measurement_folder(name, run)) for name in measured)),
         texts=texts,
+        span=span(places, [run.train, run.evaluate]),
     )
+
+
+def _params(plan: Plan, run: ModelRow, datasets: tuple[Corpus, ...]) -> dict[str, str]:
+    """What training was told, with the names of its corpora and of its encoder first of all."""
+    told = {key: _text(value) for key, value in flatten(plan.stage(run.train).params).items()}
+    encoder = told.pop("encoder.card", str(report_params(plan)["encoder"]["name"]))
+    return {**told, "data": ", ".join(corpus.name for corpus in datasets), "encoder": encoder}
 
 
 def _measurement_folder(stage: str, run: ModelRow) -> str:
@@ -160,46 +172,6 @@ def _seed_artifacts(
         (path, folder) for path, folder in files if path.name not in ("history.parquet", "epochs.json") or not folder
     ]
     return tuple(unique), {}
-
-
-def _seed_points(
-    places: RunPlaces, run: ModelRow, train: Mapping[str, Any], evaluate: Mapping[str, Any]
-) -> list[Point]:
-    artifact = places.artifact(run.train)
-    points: list[Point] = [(key, float(value), 0) for key, value in evaluate["scores"].items()]
-    for epoch in read_epochs(artifact):
-        points += [(f"epoch/dev/{key}", value, epoch.number) for key, value in epoch.scores.items()]
-        points.append(("epoch/dev/mean", epoch.mean, epoch.number))
-    points += _history_points(artifact)
-    points += [
-        (f"fact/{key}", float(value), 0) for key, value in train["facts"].items() if isinstance(value, int | float)
-    ]
-    points += [(f"speed/{key}", value, 0) for key, value in _timings(places.timing(run.train)).items()]
-    return [point for point in points if math.isfinite(point[1])]
-
-
-def _history_points(artifact: Path) -> list[Point]:
-    """Per update: loss and weight of each task (mean over its batches), and what all tasks share, once."""
-    tasks, columns = read_history(artifact)
-    updates = columns["update"]
-    sums: dict[tuple[str, int], list[float]] = {}
-    for name, column in columns.items():
-        if name in ("update", "epoch"):
-            continue
-        own = name in ("loss", "weight")
-        title = name if own else f"{name[:2]}/{name[3:]}" if name.startswith("lr_") else f"train/{name}"
-        for task, update, value in zip(tasks, updates, column, strict=True):
-            sums.setdefault((f"{title}/{task}" if own else title, int(update)), []).append(float(value))
-    return [(name, sum(values) / len(values), update) for (name, update), values in sums.items()]
-
-
-def _timings(path: Path) -> dict[str, float]:
-    """Seconds and tokens per second, if this machine computed the stage; a restored stage has none."""
-    try:
-        raw = json.loads(path.read_bytes())
-        return {str(key): float(value) for key, value in raw.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
 
 
 def _main_scores(evaluation: Path) -> tuple[str, ...]:
@@ -226,11 +198,14 @@ def _model_item(
     points: list[Point] = []
     for key, values in aggregate([record["scores"] for record in records]).items():
         points.append((key, round(values["mean"], 4), 0))
-        points.append((f"{key}_n", float(values["n"]), 0))
         if values["std"] is not None:
             points.append((f"{key}_std", round(values["std"], 4), 0))
     tags = {**_common(plan, "model"), **_model_tags(variant)}
     tags["mtlspec.seeds"] = ", ".join(child.tags["mtlspec.seed"] for child in children)
+    tags[NOTE] = (
+        f"Means over the seeds {tags['mtlspec.seeds']}, which are the child runs; names that end in `_std` are sample "
+        "standard deviations. The duration is the computing time of all seeds together."
+    )
     shared = set(children[0].params.items()).intersection(*(child.params.items() for child in children))
     return Item(
         key=f"{plan.spec}/{variant.slug}",
@@ -242,6 +217,7 @@ def _model_item(
         params=dict(sorted(shared)),
         datasets=children[0].datasets,
         points=lambda: points,
+        span=together(child.span for child in children),
         headline=main,
     )
 
@@ -249,6 +225,7 @@ def _model_item(
 def _report_item(plan: Plan, places: RunPlaces, report: str, done: Mapping[str, Mapping[str, Any]]) -> Item:
     analyses = [stage.name for stage in plan.stages if stage.kind == "analyse" and stage.name in done]
     tags = {**_common(plan, "report"), "mtlspec.model": "report", "mtlspec.stage_id": plan.stage(report).id}
+    tags[NOTE] = "The report with its tables and figures is under Artifacts: `report/report.html`."
     content = [FORMAT, {name: done[name]["artifact"] for name in (report, *analyses)}, tags]
     return Item(
         key=f"{plan.spec}/report",
@@ -262,6 +239,7 @@ def _report_item(plan: Plan, places: RunPlaces, report: str, done: Mapping[str, 
         points=list,
         files=((places.artifact(report), "report"), *((places.artifact(name), name) for name in analyses)),
         texts={"plan.json": plan.text()},
+        span=span(places, [*analyses, report]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,7 @@ from mtlspec.io.project import Project
 from mtlspec.plan.types import Plan
 from mtlspec.track.items import Item
 from mtlspec.track.patience import Patience
-from mtlspec.track.view import VIEW_KEY
+from mtlspec.track.view import ORDER
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -73,23 +73,21 @@ class Mirror:
             self.client.restore_experiment(found.experiment_id)
         return str(found.experiment_id)
 
-    def send(self, wanted: Sequence[Item], view: str) -> None:
+    def send(self, wanted: Sequence[Item], tags: Mapping[str, str]) -> None:
         self.experiment = self._find_experiment()
         present = self._present(wanted)
         ids = {key: run.info.run_id for key, run in present.items()}
-        now = int(time.time() * 1000)
         for position, item in enumerate(wanted):
+            order = f"{position:05d}"
             run = present.get(item.key)
             if run is not None and _is_complete(run, item):
-                self._adopt(run, item, ids)
+                self._adopt(run, ids.get(item.parent or ""), order)
                 self.report.unchanged.append(item.name)
                 continue
             if run is not None:
                 self._remove(run)
-            # MLflow lists the latest first: later items get earlier times, so that the list has the spec's order.
-            ids[item.key] = self._create(item, ids.get(item.parent or ""), now - 1000 * position)
+            ids[item.key] = self._create(item, ids.get(item.parent or ""), order)
             (self.report.created if run is None else self.report.updated).append(item.name)
-        tags = {f"mlflow.sharedViewState.{VIEW_KEY}": view, "mlflow.experimentKind": "custom_model_development"}
         for name, value in tags.items():
             self.patience.step()
             self.client.set_experiment_tag(self.experiment, name, value)
@@ -119,12 +117,13 @@ class Mirror:
             if not token:
                 return
 
-    def _adopt(self, run: Run, item: Item, ids: dict[str, str]) -> None:
-        """A child whose parent was sent anew moves to the new one."""
-        parent = ids.get(item.parent or "")
-        if parent is not None and run.data.tags.get("mlflow.parentRunId") != parent:
-            self.patience.step()
-            self.client.set_tag(run.info.run_id, "mlflow.parentRunId", parent)
+    def _adopt(self, run: Run, parent: str | None, order: str) -> None:
+        """A child whose parent was sent anew moves to the new one; what stands elsewhere in the spec now, too."""
+        wanted = {ORDER: order} | ({"mlflow.parentRunId": parent} if parent is not None else {})
+        for name, value in wanted.items():
+            if run.data.tags.get(name) != value:
+                self.patience.step()
+                self.client.set_tag(run.info.run_id, name, value)
 
     def _remove(self, run: Run) -> None:
         self.patience.step()
@@ -133,8 +132,10 @@ class Mirror:
         if folder is not None and folder.is_relative_to(self.project.tracking):
             shutil.rmtree(folder.parent, ignore_errors=True)
 
-    def _create(self, item: Item, parent: str | None, start: int) -> str:
-        tags = {**item.tags, KEY: item.key, "mlflow.source.name": "mtlspec", "mlflow.user": "mtlspec"}
+    def _create(self, item: Item, parent: str | None, order: str) -> str:
+        began, seconds = (item.span.began, item.span.seconds) if item.span is not None else (time.time(), 0.0)
+        start = int(began * 1000)
+        tags = {**item.tags, KEY: item.key, ORDER: order, "mlflow.source.name": "mtlspec", "mlflow.user": "mtlspec"}
         if parent:
             tags["mlflow.parentRunId"] = parent
         if self.commit:
@@ -147,7 +148,7 @@ class Mirror:
         self._log_values(run_id, item, start)
         # Finished is said last: a run that was cut short is not, and is sent anew the next time.
         self.patience.step()
-        self.client.set_terminated(run_id, "FINISHED", end_time=start)
+        self.client.set_terminated(run_id, "FINISHED", end_time=start + round(seconds * 1000))
         return run_id
 
     def _log_values(self, run_id: str, item: Item, time_stamp: int) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from mtlspec.errors import MtlspecError, SetupError
 from mtlspec.io.locks import exclusive
@@ -19,13 +18,12 @@ from mtlspec.track.server import (
     answer_seconds,
     is_local,
     local_store,
-    local_uri,
     quiet_client,
     remake,
     tracking_uri,
     unusable,
 )
-from mtlspec.track.view import view_state
+from mtlspec.track.view import experiment_tags
 
 _LOOK_SECONDS = 5.0  # for a first look at a server: its name is looked up and a connection is made
 
@@ -45,25 +43,25 @@ def publish(
         raise SetupError("E621", f"'{spec_name}' has not been run", places.base, f"`mtlspec run {spec_name}` first")
     plan = Plan.read(places.plan)
     wanted = items(plan, places)
-    view = view_state(wanted)
+    tags = experiment_tags(plan, wanted)
     outbox = Outbox(project, spec_name)
     local, store = is_local(project, target), local_store(project)
     if local and not (store.is_file() and store.stat().st_size):
         forget(project, target)
     problem = unusable(target) if local else None  # a server is not asked if the note will do
-    if quick and problem is None and outbox.delivered(target, wanted, view):
+    if quick and problem is None and outbox.delivered(target, wanted, tags):
         report.unchanged = [item.name for item in wanted]
         return report
     outbox.wait(target, [item.key for item in wanted], "not sent yet")
     problem = dead or (problem if local else _look(target))
     reason, mend = problem, f"`mtlspec publish {spec_name}` sends the rest"
     if reason is None:
-        reason = _send(project, plan, target, wanted, view, report)
+        reason = _send(project, plan, target, wanted, tags, report)
         mend += f"; if that fails too, {remake(spec_name)}" if local else ""
     elif local:
         mend = remake(spec_name)
     if reason is None:
-        outbox.deliver(target, wanted, view)
+        outbox.deliver(target, wanted, tags)
         return report
     sent = {*report.created, *report.updated, *report.unchanged}
     report.pending = [item.name for item in wanted if item.name not in sent]
@@ -150,14 +148,14 @@ def _look(target: str) -> str | None:
 
 
 def _send(
-    project: Project, plan: Plan, target: str, wanted: Sequence[Item], view: str, report: PublishReport
+    project: Project, plan: Plan, target: str, wanted: Sequence[Item], tags: Mapping[str, str], report: PublishReport
 ) -> str | None:
     """Everything, or the reason why not."""
     try:
         with exclusive(project.tracking / "publish.lock", "publishing"), quiet_client(target) as client:
             patience = Patience(answer_seconds(target))
             mirror = Mirror(client, project, plan, report, patience, is_local(project, target))
-            patience.run(lambda: mirror.send(wanted, view))
+            patience.run(lambda: mirror.send(wanted, tags))
     except SetupError as error:
         return error.message
     except OutOfPatienceError as error:
@@ -170,13 +168,3 @@ def _send(
 
 def _one_line(error: Exception, target: str) -> str:
     return " ".join(without_secrets(f"{type(error).__name__}: {error}", target).split())[:300]
-
-
-def experiment_id(project: Project, spec_name: str) -> Any:
-    """The id of a spec's experiment in the project's own store, or None."""
-    try:
-        with quiet_client(local_uri(project)) as client:
-            found = client.get_experiment_by_name(spec_name)
-    except Exception as error:  # as many sorts as in `_send`
-        raise SetupError("E629", _one_line(error, ""), local_store(project), remake(spec_name)) from None
-    return None if found is None else found.experiment_id

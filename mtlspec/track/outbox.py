@@ -7,7 +7,7 @@ are known by their addresses without users and passwords, and nobody else may re
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,12 @@ class Outbox:
             blocked = f"this is in the way of the outbox ({error.strerror})"
             raise SetupError("E632", blocked, self.project.tracking, remake(self.spec)) from None
 
-    def deliver(self, uri: str, items: Sequence[Item], extra: str) -> None:
-        """Everything is at `uri`; `extra` is whatever else was sent, such as the preset view."""
+    def deliver(self, uri: str, items: Sequence[Item], extra: Mapping[str, str]) -> None:
+        """Everything is at `uri`; `extra` is whatever else was sent: the tags of the experiment."""
         write_json(self.delivered_file, {"uri": clean_address(uri), "digest": _digest(items, extra)}, _OURS_ALONE)
         self.pending_file.unlink(missing_ok=True)
 
-    def delivered(self, uri: str, items: Sequence[Item], extra: str) -> bool:
+    def delivered(self, uri: str, items: Sequence[Item], extra: Mapping[str, str]) -> bool:
         return bool(_read(self.delivered_file) == {"uri": clean_address(uri), "digest": _digest(items, extra)})
 
     def address(self) -> str | None:
@@ -86,8 +86,8 @@ def forget(project: Project, uri: str) -> None:
             path.unlink(missing_ok=True)
 
 
-def _digest(items: Sequence[Item], extra: str) -> str:
-    return digest_value([[(item.key, item.content) for item in items], extra])
+def _digest(items: Sequence[Item], extra: Mapping[str, str]) -> str:
+    return digest_value([[(item.key, item.content) for item in items], dict(extra)])
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
 
 if TYPE_CHECKING:
@@ -75,6 +76,19 @@ def unusable(uri: str, seconds: float = 2.0) -> str | None:
         return (
             "not an address (in a password, write %40 for @, %2F for /, %3A for :)" if "@" in uri else "not an address"
         )
+
+
+def experiment_id(project: Project, spec_name: str) -> str | None:
+    """The id of a spec's experiment in the project's own store, or None. MLflow itself would take seconds to start."""
+    import sqlite3
+
+    found = "SELECT experiment_id FROM experiments WHERE name = ? AND lifecycle_stage = 'active'"
+    try:
+        with closing(sqlite3.connect(f"{local_store(project).as_uri()}?mode=ro", uri=True, timeout=5)) as store:
+            row = store.execute(found, [spec_name]).fetchone()
+    except sqlite3.Error as error:
+        raise SetupError("E629", f"MLflow's store: {error}", local_store(project), remake(spec_name)) from None
+    return None if row is None else str(row[0])
 
 
 def answer_seconds(uri: str) -> float | None:

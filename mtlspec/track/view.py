@@ -9,27 +9,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mtlspec.io.digest import canonical_json, digest_value
-from mtlspec.track.items import Item
+from mtlspec.plan.types import Plan
+from mtlspec.track.describe import description
+from mtlspec.track.items import NOTE, Item
 
 VIEW_KEY = digest_value("mtlspec: models with mean scores")[:16]
 MODELS_ONLY = "tags.`mtlspec.level` = 'model'"
+ORDER = "mtlspec.order"
+_CLASSIC = "workflowType=machine_learning"  # MLflow 3 opens with its menu for language models unless it is told
+
+
+def fragment(experiment: str | None) -> str:
+    """The part of the page's address that opens an experiment with the preset view, or the list of experiments."""
+    if experiment is None:
+        return f"#/experiments?{_CLASSIC}"
+    return f"#/experiments/{experiment}/runs?{_CLASSIC}&viewStateShareKey={VIEW_KEY}"
+
+
+def experiment_tags(plan: Plan, items: Sequence[Item]) -> dict[str, str]:
+    """How MLflow shows an experiment: its description, the preset view, and which of its menus."""
+    return {
+        NOTE: description(plan, items),
+        f"mlflow.sharedViewState.{VIEW_KEY}": view_state(items),
+        "mlflow.experimentKind": "custom_model_development",
+    }
 
 
 def view_state(items: Sequence[Item]) -> str:
-    """JSON for the tag `mlflow.sharedViewState.<VIEW_KEY>`: the main test score of every task, and their mean."""
+    """JSON: in the spec's order, the main test score of every task and their mean, with deviations, and durations."""
     models = [item for item in items if item.level == "model"]
     sent = {name for item in models for name, _, _ in item.points()}
     main = dict.fromkeys([*(name for item in models for name in item.headline), "test/mean"])
     columns = [f"metrics.`{name}{end}`" for end in ("", "_std") for name in main if f"{name}{end}" in sent]
     state = {
         "searchFilter": MODELS_ONLY,
-        "orderByKey": "attributes.start_time",
-        "orderByAsc": False,
+        "orderByKey": f"tags.`{ORDER}`",
+        "orderByAsc": True,
         "lifecycleFilter": "Active",
         "startTime": "ALL",
         "datasetsFilter": [],
         "modelVersionFilter": "All Runs",
-        "selectedColumns": [*columns, "tags.`mtlspec.seeds`"],
+        "selectedColumns": [*columns, "attributes.`Duration`", "tags.`mtlspec.seeds`"],
         "columnOrder": columns,
         "columnWidths": dict.fromkeys(columns, 140),
         "runsExpanded": {},

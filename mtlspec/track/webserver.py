@@ -6,6 +6,7 @@ group of its own and ends the group when its standard input closes, which the ke
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import socket
@@ -14,19 +15,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
 from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
 from mtlspec.io.secrets import without_secrets
-from mtlspec.track.server import configure, local_uri
+from mtlspec.track.server import configure, local_uri, remake
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0  # seconds; a cold and busy machine takes most of a minute
 
 
-def serve(project: Project, host: str, port: int, ready: Callable[[], None]) -> int:
-    """Run until Ctrl-C or until the server ends; `ready` is called once it answers."""
+@contextmanager
+def serving(project: Project, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """The server, from when it answers until the block ends."""
     check_free(host, port)
     configure()
     environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}  # a third of the memory
@@ -45,10 +48,7 @@ def serve(project: Project, host: str, port: int, ready: Callable[[], None]) -> 
         )
         try:
             _wait_until_ready(server, host, port, log)
-            ready()
-            return 1 if server.wait() else 0
-        except KeyboardInterrupt:
-            return 0
+            yield server
         finally:
             assert server.stdin is not None
             server.stdin.close()
@@ -68,13 +68,23 @@ def _wait_until_ready(server: subprocess.Popen[bytes], host: str, port: int, log
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            raise SetupError("E626", "MLflow's server ended at once", None, _last_line(log))
-        try:
-            with socket.create_connection((host, port), timeout=1):
-                return
-        except OSError:
-            time.sleep(0.2)
+            raise SetupError("E626", "MLflow's server ended at once", None, f"{_last_line(log)}; {remake('SPEC')}")
+        if _answers(host, port):
+            return
+        time.sleep(0.2)
     raise SetupError("E627", f"MLflow's server did not answer within {_PATIENCE:.0f} s", None, _last_line(log))
+
+
+def _answers(host: str, port: int) -> bool:
+    """Whether pages are served; the port is open long before."""
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def _last_line(log: IO[bytes]) -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from mtlspec.cli.app import run as mtlspec
 from mtlspec.execute import publishing
+from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
 from mtlspec.track.record import write_record
+from mtlspec.track.view import VIEW_KEY
 from mtlspec.track.webserver import check_free
 from tests.finished_run import FinishedRun, make_run, read
 
@@ -123,6 +128,33 @@ def test_ui_needs_something_to_show_and_a_free_port(capsys: pytest.CaptureFixtur
         port = busy.getsockname()[1]
         with pytest.raises(Exception, match=rf"E625: port {port} is in use; try `--port {port + 1}`"):
             check_free("127.0.0.1", port)
+
+
+def test_ui_says_what_it_does_and_where_the_classic_page_is(
+    own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @contextmanager
+    def serving(project: Project, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+        assert (project, host, port) == (own.project, "127.0.0.1", 5999)
+        assert "starting MLflow's server on port 5999" in capsys.readouterr().err  # before it is there
+        with subprocess.Popen(["true"]) as server:
+            yield server
+
+    own.project.tracking.mkdir()
+    with closing(sqlite3.connect(own.project.tracking / "mlflow.db")) as store:
+        store.execute("CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT)")
+        store.execute("INSERT INTO experiments VALUES (7, 'study', 'active'), (8, 'gone', 'deleted')")
+        store.commit()
+    monkeypatch.setattr("mtlspec.track.webserver.serving", serving)
+    assert mtlspec(["ui", "study", "--port", "5999"]) == 0
+    captured = capsys.readouterr()
+    page = f"#/experiments/7/runs?workflowType=machine_learning&viewStateShareKey={VIEW_KEY}"
+    assert captured.out == f"http://127.0.0.1:5999/{page}\n"
+    assert captured.err == "MLflow answers after 0 s; Ctrl-C ends it\n"
+    assert mtlspec(["ui", "--port", "5999"]) == 0
+    assert capsys.readouterr().out == "http://127.0.0.1:5999/#/experiments?workflowType=machine_learning\n"
+    assert mtlspec(["ui", "gone", "--port", "5999"]) == 6
+    assert "E624: 'gone' has not been published" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from mtlspec.io.project import Project
 from mtlspec.track.mlflow import publish, publish_all
 from mtlspec.track.outbox import waiting
 from mtlspec.track.patience import OutOfPatienceError, Patience
 from mtlspec.track.server import answer_seconds
+from mtlspec.track.webserver import serving
 from tests.finished_run import FinishedRun
-from tests.odd_servers import Answer, drip, odd_server, redirect, refuse, reset, stay_silent
+from tests.odd_servers import Answer, drip, odd_server, redirect, refuse, reset, slow_line, stay_silent
 
 LIMIT = 60  # seconds until a test says that it hangs; not a limit on speed
 HOLDING: dict[str, Answer] = {
@@ -110,3 +114,25 @@ def test_a_name_that_is_not_found_out_in_time_is_no_address_to_wait_for(
     over.set()
     assert "no full answer within" in (report.warning or "")
     assert len(report.pending) == 13
+
+
+@pytest.mark.slow
+def test_a_slow_server_that_goes_on_gets_everything_however_long_it_takes(
+    finished: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real one, behind a line that holds every question up: together far longer than one answer may take."""
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "4")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+    theirs = Project(tmp_path / "theirs")
+    theirs.tracking.mkdir(parents=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with serving(theirs, "127.0.0.1", port), slow_line(port, pause=0.2) as line:
+        began = time.monotonic()
+        report = publish(finished.project, "study", uri=f"http://{line.place}")
+        took = time.monotonic() - began
+        assert report.warning is None
+        assert len(report.created) == 13
+        assert took > (answer_seconds("http://x") or 0)
+        assert len(publish(finished.project, "study", uri=f"http://{line.place}").unchanged) == 13

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -19,10 +20,10 @@ from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
 from mtlspec.track.items import items
-from mtlspec.track.mlflow import experiment_id, publish
+from mtlspec.track.mlflow import publish
 from mtlspec.track.outbox import Outbox, waiting
-from mtlspec.track.server import local_store, local_uri, quiet_client, unusable
-from mtlspec.track.view import VIEW_KEY, view_state
+from mtlspec.track.server import experiment_id, local_store, local_uri, quiet_client, unusable
+from mtlspec.track.view import VIEW_KEY, experiment_tags
 from tests.finished_run import FinishedRun, make_run, read
 
 MODELS, SEEDS = 4, 8  # stl of pos and ner, their pair, all: with two seeds each
@@ -94,7 +95,7 @@ def test_a_seed_has_its_parameters_losses_scores_tags_and_files(published: Finis
         assert names == {"predictions", "scores.json", "epochs.json", "history.parquet", "model"}
 
 
-def test_a_model_has_the_mean_std_and_n_of_its_seeds(published: FinishedRun) -> None:
+def test_a_model_has_the_mean_and_std_of_its_seeds(published: FinishedRun) -> None:
     runs = {run.info.run_name: run for run in _runs(published.project)}
     parent = runs["pair: pos + ner"]
     children = [run for run in runs.values() if run.data.tags.get("mlflow.parentRunId") == parent.info.run_id]
@@ -102,7 +103,7 @@ def test_a_model_has_the_mean_std_and_n_of_its_seeds(published: FinishedRun) -> 
     assert sorted(run.info.run_name for run in children) == ["pair-pos-ner-s1", "pair-pos-ner-s2"]
     assert parent.data.metrics["test/ner/f1"] == pytest.approx(sum(values) / 2, abs=1e-4)
     assert parent.data.metrics["test/ner/f1_std"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5, abs=1e-4)
-    assert parent.data.metrics["test/ner/f1_n"] == 2
+    assert not [name for name in parent.data.metrics if name.endswith("_n")]
     assert parent.data.params["train.epochs"] == "3"
     assert "seed" not in parent.data.params
     assert {run.info.status for run in runs.values()} == {"FINISHED"}
@@ -115,8 +116,52 @@ def test_the_view_shows_the_main_score_of_every_task(published: FinishedRun) -> 
         "metrics.`test/pos/accuracy`",
         "metrics.`test/ner/f1`",
         "metrics.`test/mean`",
+        "attributes.`Duration`",
         "tags.`mtlspec.seeds`",
     ]
+
+
+def test_the_experiment_says_what_was_asked_and_how_to_get_it_again(published: FinishedRun) -> None:
+    with _client(published.project) as (client, experiment):
+        tags = client.get_experiment(experiment).tags
+        assert experiment_id(published.project, "study") == experiment
+        assert experiment_id(published.project, "other") is None
+    assert tags["mlflow.experimentKind"] == "custom_model_development"
+    assert tags["mlflow.note.content"].splitlines() == [
+        "A made-up study.",
+        "",
+        "- **Data**: toy – Toy corpus; 300 train, 60 dev, 60 test",
+        "- **Encoder**: tiny",
+        "- **Tasks**: ner (tagging), pos (tagging)",
+        "- **Models**: 4 models (stl, pair, mtl), each with 2 seeds (1, 2)",
+        "- **Reproduce**: `mtlspec run specs/study.yaml` or `dvc repro results@study`",
+        "- **Record**: `registry/runs/study/record.json`; MLflow only mirrors it",
+    ]
+
+
+def test_runs_have_their_real_times_and_the_order_of_the_spec(copy: FinishedRun) -> None:
+    for number, seconds in ((1, 100.25), (2, 20.5)):
+        timing = copy.places.timing(f"train-pair-pos-ner-s{number}")
+        write_json(timing, {"seconds": seconds})
+        os.utime(timing, (1e9, 1e9 + number))
+    copy.places.timing("train-stl-pos-s1").unlink()  # restored from the cache, as its evaluation was
+    copy.places.timing("evaluate-stl-pos-s1").write_text("torn")
+    publish(copy.project, "study")
+    runs = {run.info.run_name: run for run in _runs(copy.project)}
+    times = {name: (run.info.start_time, run.info.end_time - run.info.start_time) for name, run in runs.items()}
+    assert times["pair-pos-ner-s1"] == (int((1e9 + 1 - 100.25) * 1000), 101_750)  # 1.5 s are its evaluation's
+    assert times["pair-pos-ner-s2"] == (int((1e9 + 2 - 20.5) * 1000), 22_000)
+    assert times["pair: pos + ner"] == (times["pair-pos-ner-s1"][0], 22_000 + 101_750)
+    assert times["stl-pos-s1"][1] == 0
+    ordered = sorted(runs.values(), key=lambda run: run.data.tags["mtlspec.order"])
+    assert [run.info.run_name for run in ordered] == [item.name for item in items(copy.plan, copy.places)]
+
+
+def test_data_and_encoder_are_among_the_parameters(published: FinishedRun) -> None:
+    for run in _runs(published.project):
+        if run.data.tags["mtlspec.level"] != "report":
+            assert (run.data.params["data"], run.data.params["encoder"]) == ("toy", "toy")
+            assert "encoder.card" not in run.data.params
 
 
 def test_publishing_again_changes_nothing(published: FinishedRun) -> None:
@@ -199,7 +244,7 @@ def test_a_broken_store_leaves_everything_pending_and_is_said_to_be_broken(
     problem: str, copy: FinishedRun, empty_store: Path
 ) -> None:
     wanted, store = items(copy.plan, copy.places), local_store(copy.project)
-    Outbox(copy.project, "study").deliver(local_uri(copy.project), wanted, view_state(wanted))
+    Outbox(copy.project, "study").deliver(local_uri(copy.project), wanted, experiment_tags(copy.plan, wanted))
     store.unlink()
     BROKEN[problem](store)
     for quick in (True, False, True):
@@ -217,11 +262,11 @@ def test_a_broken_store_leaves_everything_pending_and_is_said_to_be_broken(
 
 def test_a_note_of_delivery_ends_with_the_store(copy: FinishedRun) -> None:
     other, uri, store = Outbox(copy.project, "other"), local_uri(copy.project), local_store(copy.project)
-    other.deliver(uri, (), "view")
+    other.deliver(uri, (), {})
     store.unlink()
     store.mkdir()
     publish(copy.project, "study")
-    assert not other.delivered(uri, (), "view")
+    assert not other.delivered(uri, (), {})
 
 
 def test_a_store_that_cannot_be_opened_is_not_tried_for_minutes(tmp_path: Path) -> None:
@@ -240,13 +285,16 @@ def test_a_store_that_cannot_be_opened_is_not_tried_for_minutes(tmp_path: Path) 
     assert "unable to open database file" in str(failed)
 
 
-def test_a_store_of_another_mlflow_is_one_clear_error(copy: FinishedRun) -> None:
+def test_a_store_of_another_mlflow_is_one_clear_line(copy: FinishedRun) -> None:
     with closing(sqlite3.connect(local_store(copy.project))) as store:
         store.execute("UPDATE alembic_version SET version_num = 'other'")
+        store.execute("ALTER TABLE experiments RENAME COLUMN name TO title")
         store.commit()
-    with pytest.raises(SetupError, match=f"E629: .*out-of-date database schema.*; {MEND}"):
+    with pytest.raises(SetupError, match=f"E629: MLflow's store: no such column: name; {MEND}"):
         experiment_id(copy.project, "study")
-    assert f"sends the rest; if that fails too, {MEND}" in (publish(copy.project, "study").warning or "")
+    warning = publish(copy.project, "study").warning or ""
+    assert "out-of-date database schema" in warning
+    assert f"sends the rest; if that fails too, {MEND}" in warning
 
 
 @pytest.mark.parametrize("uri", ["http://host:port", "http://[::1", "https://" + "x" * 70])
