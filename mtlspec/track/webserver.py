@@ -90,7 +90,7 @@ def _answers(host: str, port: int) -> bool:
 def _last_line(log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").strip().splitlines()
-    return without_secrets(lines[-1]) if lines else "it said nothing"
+    return without_secrets(lines[-1])[:300] if lines else "it said nothing"
 
 
 def _stay(number: int, frame: object) -> None:
@@ -105,7 +105,8 @@ def keep(command: Sequence[str]) -> int:
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
     def watch() -> None:
-        sys.stdin.buffer.read()
+        while os.read(0, 1024):  # not through sys.stdin: Python cannot end while a thread holds it
+            pass
         os.killpg(os.getpgrp(), signal.SIGTERM)
         try:
             server.wait(5)

@@ -249,6 +249,21 @@ def test_the_web_server_ends_when_its_parent_is_gone(tmp_path: Path) -> None:
     assert not child.exists()
 
 
+def test_the_last_line_of_a_server_that_fails_is_its_own() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "mtlspec.track.webserver",
+        sys.executable,
+        "-c",
+        "import sys; sys.exit('old store')",
+    ]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as keeper:
+        assert keeper.wait(60) == 1
+        assert keeper.stderr is not None
+        assert keeper.stderr.read() == b"old store\n"
+
+
 def _age(run: FinishedRun) -> None:
     """Make the record one that an older mtlspec wrote."""
     record = read(run.places.record)
