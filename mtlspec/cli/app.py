@@ -29,7 +29,7 @@ from mtlspec.io.secrets import without_secrets
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
-    "Trust": ("verify", "registry", "data", "publish"),
+    "Trust": ("verify", "registry", "data", "encoder", "publish"),
     "Tools": ("schema", "doctor"),
 }
 HIDDEN = ("stage",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,10 +14,10 @@ from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_text_if_changed
 from mtlspec.spec.cards import DataCard
+from mtlspec.spec.edit import plain_key
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))(.*)", re.DOTALL)
 _ROOT = re.compile(r"root\s*:\s*((?:['\"]?)([^'\"#]*?)['\"]?)\s*(?:\s#.*)?")
-_PLAIN = re.compile(r"[A-Za-z][\w./-]*")
 
 
 def resolve_root(card: DataCard, project: Project) -> Path:
@@ -122,7 +121,7 @@ def _digest(card: DataCard, root: Path, path: str) -> str:
 def lock_card(card_file: Path, digests: Mapping[str, str]) -> bool:
     """Replace the `sha256` block of a card and nothing else; says whether the file changed."""
     before, after = _around_block(card_file.read_text("utf-8").splitlines())
-    block = ["sha256:", *(f"  {_key(path)}: {digest}" for path, digest in sorted(digests.items()))]
+    block = ["sha256:", *(f"  {plain_key(path)}: {digest}" for path, digest in sorted(digests.items()))]
     return write_text_if_changed(card_file, "\n".join([*before, *block, *after]) + "\n")
 
 
@@ -137,7 +136,3 @@ def _around_block(lines: list[str]) -> tuple[list[str], list[str]]:
         end += 1
         last = end if lines[end - 1].strip() else last  # blank lines after the block are not its own
     return lines[:start], lines[last:]
-
-
-def _key(path: str) -> str:
-    return path if _PLAIN.fullmatch(path) else json.dumps(path, ensure_ascii=False)

@@ -249,6 +249,23 @@ class SourceOptions(Options):
     """Where an encoder comes from."""
 
     learns_from_data: ClassVar[bool] = False  # True: the stage depends on the experiment's data
+    all_pinned: ClassVar[bool] = False  # True: each file that is taken has a digest in the card
+
+    def about(self) -> str:
+        """Where it comes from, for lists."""
+        return ""
+
+    def pins(self) -> Mapping[str, str]:
+        """Digest of each file that the card records."""
+        return {}
+
+    def folder(self, project_root: Path) -> Path | None:
+        """Where its files lie, before they are fetched; None if they are made, or not on this machine yet.
+
+        What must be here, and is not, is an error.
+        """
+        del project_root
+        return None
 
     @abstractmethod
     def fetch(self, request: Request) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
 
 
@@ -21,3 +22,8 @@ class Request:
     device: str
     progress: Callable[[int, int, str], None]  # (done, total, what)
     weights: bool = True  # False: the encoder learns its own, and a tokenizer is enough
+
+    @property
+    def card_file(self) -> Path:
+        """Where the card is, unless a spec holds it."""
+        return Project(self.project_root).encoder_cards / f"{self.name}.yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -24,32 +25,41 @@ class Options(SourceOptions):
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] = Field(description="Full commit hash; branches move.")
     sha256: dict[str, Sha256] = Field(default_factory=dict, description="Digests to check besides, per file.")
 
+    def about(self) -> str:
+        return f"{self.id} at {self.revision[:12]}"
+
+    def pins(self) -> Mapping[str, str]:
+        return self.sha256
+
+    def folder(self, project_root: Path) -> Path | None:
+        return _cached(self, project_root)
+
     def fetch(self, request: Request) -> dict[str, Any]:
         from mtlspec.model.encoder.pinned_copy import copy_pinned
 
-        snapshot = _cached(self, request) or _download(self, request)
-        files = copy_pinned(snapshot, request.out, self.sha256, all_pinned=False, weights=request.weights)
+        snapshot = _cached(self, request.project_root) or _download(self, request)
+        files = copy_pinned(snapshot, request, self.sha256, all_pinned=self.all_pinned)
         return {"files": files, "id": self.id, "revision": self.revision}
 
 
-def _caches(request: Request) -> tuple[Path, Path]:
+def _caches(project_root: Path) -> tuple[Path, Path]:
     """Downloads go to the project's scratch folder; the user's own hub cache is read too, but never changed."""
     from pathlib import Path
 
     from huggingface_hub import constants
 
-    return request.project_root / ".mtlspec" / "hub", Path(constants.HF_HUB_CACHE)
+    return project_root / ".mtlspec" / "hub", Path(constants.HF_HUB_CACHE)
 
 
-def _cached(options: Options, request: Request) -> Path | None:
+def _cached(options: Options, project_root: Path) -> Path | None:
     from pathlib import Path
 
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import IncompleteSnapshotError, LocalEntryNotFoundError
 
-    from mtlspec.model.encoder.pinned_copy import PATTERNS
+    from mtlspec.model.encoder.pinned_files import PATTERNS
 
-    for cache in _caches(request):
+    for cache in _caches(project_root):
         try:
             found = snapshot_download(
                 options.id,
@@ -71,7 +81,7 @@ def _download(options: Options, request: Request) -> Path:
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     from mtlspec.errors import EncoderError
-    from mtlspec.model.encoder.pinned_copy import PATTERNS
+    from mtlspec.model.encoder.pinned_files import PATTERNS
 
     _require_hub(options)
     request.progress(0, 1, f"downloading {options.id}")
@@ -81,7 +91,7 @@ def _download(options: Options, request: Request) -> Path:
         found = snapshot_download(
             options.id,
             revision=options.revision,
-            cache_dir=_caches(request)[0],
+            cache_dir=_caches(request.project_root)[0],
             etag_timeout=SECONDS,
             allow_patterns=list(PATTERNS),
         )

@@ -50,6 +50,9 @@ class Options(SourceOptions):
             raise ValueError(f"width {self.width} is not a multiple of heads {self.heads}")
         return self
 
+    def about(self) -> str:
+        return "learnt from the text of the spec's data"
+
     def fetch(self, request: Request) -> dict[str, Any]:
         """Train the tokenizer and the model; facts: sizes, learning curve, scores on masked words of the dev split."""
         import torch

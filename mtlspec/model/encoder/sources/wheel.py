@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,17 +16,30 @@ if TYPE_CHECKING:
 
 
 class Options(SourceOptions):
+    all_pinned: ClassVar[bool] = True
     type: Literal["wheel"]
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Field(description="Name on the index.")
     version: str = Field(description="The version that must be installed.")
     path: str = Field(description="Folder of the encoder inside the installed package, such as `package/model`.")
-    sha256: dict[str, Sha256] = Field(description="Digest of each file that is taken.")
+    sha256: dict[str, Sha256] = Field(
+        default_factory=dict, description="Digest of each file that is taken, written by `mtlspec encoder lock`."
+    )
     install: str = Field(default="", description="How to install it, for the error message.")
+
+    def about(self) -> str:
+        return f"{self.package} {self.version}"
+
+    def pins(self) -> Mapping[str, str]:
+        return self.sha256
+
+    def folder(self, project_root: Path) -> Path:
+        del project_root
+        return _locate(self)
 
     def fetch(self, request: Request) -> dict[str, Any]:
         from mtlspec.model.encoder.pinned_copy import copy_pinned
 
-        files = copy_pinned(_locate(self), request.out, self.sha256, all_pinned=True, weights=request.weights)
+        files = copy_pinned(_locate(self), request, self.sha256, all_pinned=self.all_pinned)
         return {"files": files, "package": self.package, "version": self.version}
 
     def layer_count(self) -> int | None:

@@ -70,7 +70,7 @@ def test_a_flipped_byte_is_named_with_both_digests(tmp_path, source, name):
 def test_files_without_a_pin_are_refused_and_their_digests_told(tmp_path, source):
     pins = small.pins(source)
     right = pins.pop("tokenizer.json")
-    with pytest.raises(EncoderError, match=f"E324: 1 files have no pin.*tokenizer.json: {right}"):
+    with pytest.raises(EncoderError, match=f"E324: 1 file has no pin: tokenizer.json; .*tokenizer.json: {right}"):
         fetched(tmp_path, source, sha256=pins)
 
 
