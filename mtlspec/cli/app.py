@@ -84,6 +84,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in options[:end]
     options = [option for i, option in enumerate(options) if i >= end or option != "--debug"]
     try:
+        _use_own_kinds(options)
         result = build(_wanted(options))(args=options, prog_name="mtlspec", standalone_mode=False)
         sys.stdout.flush()
     except MtlspecError as error:
@@ -118,6 +119,18 @@ def run(arguments: Sequence[str]) -> int:
     if result == 130:
         console.error("interrupted")
     return result if isinstance(result, int) else 0
+
+
+def _use_own_kinds(options: Sequence[str]) -> None:
+    """A project's `kinds/` belongs to every command but those that help."""
+    if {"-h", "--help", "--version"}.isdisjoint(options) and options and options[0] != "init":
+        from mtlspec.io.project import OWN_KINDS
+
+        here = Path.cwd()
+        if "MTLSPEC_KINDS" in os.environ or any((folder / OWN_KINDS).is_dir() for folder in (here, *here.parents)):
+            from mtlspec.spec.own_kinds import use_own_kinds
+
+            use_own_kinds()
 
 
 def _print_traceback() -> None:

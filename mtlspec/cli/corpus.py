@@ -62,11 +62,9 @@ def tokenizer_of(name: str, project: Project) -> WordTokenizer:
     import tempfile
     from pathlib import Path
 
-    from mtlspec import kinds
     from mtlspec.data.tokenizer import WordTokenizer
     from mtlspec.errors import DataError
     from mtlspec.model.encoder.request import Request
-    from mtlspec.spec.families import SOURCES
     from mtlspec.spec.load import load_encoder_card
     from mtlspec.stages.context import silent
 
@@ -76,7 +74,7 @@ def tokenizer_of(name: str, project: Project) -> WordTokenizer:
         raise DataError("E291", message, hint="the report of a run that uses it counts them")
     with tempfile.TemporaryDirectory(prefix="mtlspec-") as folder:
         request = Request(name, Path(folder), project.root, {}, None, "cpu", silent)
-        kinds.load(SOURCES, card.source.type).fetch(card.source, request)
+        card.source.fetch(request)
         return WordTokenizer.load(Path(folder))
 
 

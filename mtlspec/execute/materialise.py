@@ -76,7 +76,7 @@ def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()
     places = project.run(plan.spec)
     source = Source(loaded.source, loaded.overrides)
     _require_own_name(project, loaded, places)
-    planned_from = [*loaded.files, project.lock_file, PACKAGE]
+    planned_from = [*loaded.files, project.lock_file, project.own_kinds, PACKAGE]
     relative = [
         _from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)
     ]

@@ -17,9 +17,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from mtlspec import kinds
 from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_file
-from mtlspec.plan.code import PACKAGE, source_file
+from mtlspec.plan.code import module_of, source_file
+from mtlspec.spec.families import FOLDERS
 
 _TABLES = ("numpy", "pyarrow.parquet", "scipy.stats", "jinja2", "matplotlib.figure", "matplotlib.backends.backend_agg",
            "matplotlib.backends.backend_svg")  # fmt: skip
@@ -42,7 +44,9 @@ def warm(kind: str, fingerprint: Path | None) -> None:
 def require_planned_sources() -> None:
     """In a fork: refuse to run code that was not the planned code when the server read it."""
     if _misread:
-        raise IntegrityError("E510", "the code changed while it was being loaded", PACKAGE / _misread[0], "run again")
+        raise IntegrityError(
+            "E510", "the code changed while it was being loaded", source_file(_misread[0]), "run again"
+        )
 
 
 @cache
@@ -64,10 +68,12 @@ def _import_sources(fingerprint: Path) -> None:
     with suppress(FileNotFoundError, ValueError, KeyError):
         files: dict[str, str] = json.loads(fingerprint.read_bytes())["files"]
         if _first_difference(files) is None:
+            for family in FOLDERS.values():
+                kinds.names(family)  # its package looks into the folders that it is extended by
             for file in files:
                 if file.endswith(".py"):
                     with suppress(Exception):
-                        importlib.import_module(_module(file))
+                        importlib.import_module(module_of(file))
             changed = _first_difference(files)
             _misread.extend([changed] if changed else [])
     _share_with_forks()
@@ -80,11 +86,6 @@ def _first_difference(files: dict[str, str]) -> str | None:
         if not path.is_file() or digest_file(path) != recorded:
             return file
     return None
-
-
-def _module(file: str) -> str:
-    parts = Path(file).with_suffix("").parts
-    return ".".join((PACKAGE.name, *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
 def _fill_registries() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from mtlspec.errors import SetupError
 
+OWN_KINDS = "kinds"
+
 
 @dataclass(frozen=True)
 class RunPlaces:
@@ -99,6 +101,11 @@ class Project:
     @property
     def encoder_cards(self) -> Path:
         return self.root / "registry" / "encoders"
+
+    @property
+    def own_kinds(self) -> Path:
+        """Kinds that the project brings itself."""
+        return self.root / OWN_KINDS
 
     @property
     def lock_file(self) -> Path:

@@ -26,7 +26,7 @@ NO_TAG = -1  # the code of a word without a tag
 
 
 class Metric(ABC):
-    """`main` is the score that decides; all scores are percentages. Metrics are listed in `rebuild.py`."""
+    """`main` is the score that decides; all scores are percentages. Ours are listed in `rebuild.py`."""
 
     kind: ClassVar[str]  # its name in descriptions
     main: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mtlspec import kinds
 from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.metrics.attachment import Attachment
 from mtlspec.metrics.brackets import BracketF1
@@ -14,6 +15,7 @@ from mtlspec.metrics.entities import EntityF1
 from mtlspec.metrics.metric import Metric
 from mtlspec.metrics.roles import RoleF1
 from mtlspec.metrics.spans import SpanF1
+from mtlspec.spec import families
 
 METRICS: tuple[type[Metric], ...] = (
     Attachment,
@@ -31,7 +33,9 @@ METRICS: tuple[type[Metric], ...] = (
 def rebuild_metric(about: Mapping[str, Any]) -> Metric:
     """The inverse of `Metric.describe`."""
     known = {metric.kind: metric for metric in METRICS}
-    settings = {name: value for name, value in about.items() if name != "type"}
-    if about["type"] not in known:
-        raise ValueError(f"there is no metric '{about['type']}'; known: {', '.join(sorted(known))}")
-    return known[about["type"]](**settings)
+    own, name = kinds.names(families.METRICS), about["type"]
+    settings = {key: value for key, value in about.items() if key != "type"}
+    if name not in known and name not in own:
+        raise ValueError(f"there is no metric '{name}'; known: {', '.join(sorted([*known, *own]))}")
+    metric: type[Metric] = known[name] if name in known else kinds.load(families.METRICS, name).METRIC
+    return metric(**settings)

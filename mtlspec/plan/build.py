@@ -8,6 +8,7 @@ from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.plan.builder import Builder, dump
+from mtlspec.plan.code import own_metrics
 from mtlspec.plan.dvc import is_outside, results_target
 from mtlspec.plan.foundation import Foundation, add_foundation
 from mtlspec.plan.rows import ModelRow
@@ -33,7 +34,7 @@ class _Model:
 def build_plan(loaded: LoadedSpec) -> Plan:
     """Pure: the same spec, cards and sources give the same plan, byte for byte."""
     spec = loaded.spec
-    builder = Builder()
+    builder = Builder(metrics=own_metrics(spec.tasks))
     foundation = add_foundation(builder, loaded)
     variants = {variant.name: variant for variant in expand(spec)}
     models = [_add_model(builder, spec, variant, foundation, variants) for variant in variants.values()]

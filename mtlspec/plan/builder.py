@@ -11,6 +11,8 @@ from mtlspec.kinds import Frozen
 from mtlspec.plan.code import Module, code_unit, kinds_in, unit_name
 from mtlspec.plan.types import CodeUnit, Stage, StageKind
 
+READS_EVALUATIONS: tuple[StageKind, ...] = ("select", "measure", "analyse", "report")
+
 
 @dataclass
 class Builder:
@@ -19,12 +21,14 @@ class Builder:
     stages: dict[str, Stage] = field(default_factory=dict)
     units: dict[str, CodeUnit] = field(default_factory=dict)
     layers: dict[str, tuple[Module, ...]] = field(default_factory=dict)  # of prepared corpora, by their stage
+    metrics: tuple[str, ...] = ()  # modules of those that a project's own tasks bring
 
     def add(self, kind: StageKind, name: str, params: Mapping[str, Any], inputs: Mapping[str, str], *kinds: Any) -> str:
         opened = [self.layers[parent] for parent in inputs.values() if parent in self.layers]
         named = tuple(kinds_in((*kinds, opened)))
         known = self.units.get(unit_name(kind, named))  # most stages share their sources with many others
-        unit = known if known is not None else code_unit(kind, named)
+        beside = self.metrics if kind in READS_EVALUATIONS else ()
+        unit = known if known is not None else code_unit(kind, named, beside)
         self.units[unit.name] = unit
         identity = {
             "kind": kind,

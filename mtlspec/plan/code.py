@@ -12,10 +12,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from mtlspec.io.digest import digest_file, digest_value
-from mtlspec.kinds import Options, added, remembered
+from mtlspec.kinds import Options, added, own_source, remembered
+from mtlspec.plan.imports import in_any_layout, in_our_layout
 from mtlspec.plan.types import CodeUnit, StageKind
 from mtlspec.spec.cards import DataCard
-from mtlspec.spec.families import LAYERS
+from mtlspec.spec.families import FOLDERS, LAYERS, METRICS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _ARRAYS = ("numpy", "pyarrow")
@@ -61,20 +62,48 @@ def layer_modules(card: DataCard) -> tuple[Module, ...]:
     return tuple(Module(f"{LAYERS}.{kind}") for kind in sorted(set(card.layer_kinds.values())))
 
 
+def own_metrics(tasks: Any) -> tuple[str, ...]:
+    """The modules of metrics that a project's own tasks import; whatever reads evaluations can run them."""
+    files = sorted(_closure(set(kinds_in(tasks))))
+    return tuple(module_of(file) for file in files if file.startswith(f"{OWN}{_FOLDER_OF[METRICS]}/"))
+
+
 def unit_name(kind: StageKind, kinds: Iterable[str]) -> str:
     """Depends on what the stage names, not on what that code imports: an edit never renames a unit."""
     return f"{kind}-{digest_value(sorted(set(kinds)))[:8]}"
 
 
-def code_unit(kind: StageKind, kinds: Iterable[str]) -> CodeUnit:
-    """The sources reachable from a stage's entry point, the stage runner's contract and the kinds it names."""
-    roots = {f"mtlspec.stages.{kind}", "mtlspec.stages.context", *kinds}
+def code_unit(kind: StageKind, kinds: Iterable[str], beside: Iterable[str] = ()) -> CodeUnit:
+    """The sources reachable from a stage's entry point, the stage runner's contract and the kinds it names.
+
+    `beside` are modules that it can run though it does not name them.
+    """
+    roots = {f"mtlspec.stages.{kind}", "mtlspec.stages.context", *kinds, *beside}
     files = {path: _digest(path) for path in sorted(_closure(roots))}
     packages = {name: _version(name) for name in PACKAGES[kind]}
     return CodeUnit(name=unit_name(kind, kinds), files=files, packages=packages)
 
 
-# Below, files are POSIX paths relative to the package: a plan asks for thousands, and texts are compared fast.
+# Below, files are POSIX paths relative to the package: a plan asks for thousands, and texts are compared fast. Those of
+# folders that a family was extended by begin with OWN and the family's folder: `kinds:sharing/mine.py`.
+
+OWN = "kinds:"
+
+
+def source_file(path: str) -> Path:
+    """The file that a fingerprint calls `path`."""
+    if not path.startswith(OWN):
+        return PACKAGE / path
+    folder, _, rest = path.removeprefix(OWN).partition("/")
+    places = [extra / rest for extra in added(FOLDERS[folder])] if folder in FOLDERS else []
+    return next((place for place in places if place.is_file()), PACKAGE / path)
+
+
+def module_of(path: str) -> str:
+    """The dotted name of the module that a fingerprint calls `path`."""
+    parts = path.removesuffix(".py").split("/")
+    package = FOLDERS[parts.pop(0).removeprefix(OWN)] if path.startswith(OWN) else PACKAGE.name
+    return ".".join((package, *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
 def _closure(roots: Iterable[str]) -> set[str]:
@@ -92,49 +121,48 @@ def _closure(roots: Iterable[str]) -> set[str]:
 def _files_of(module: str) -> frozenset[str]:
     """A module's file and the `__init__` of every package above it; empty if it is not ours."""
     parts = module.split(".")
-    if parts[0] != PACKAGE.name:
+    if parts[0] != PACKAGE.name or _file_of(parts) is None:
         return frozenset()
+    return frozenset(file for depth in range(1, len(parts) + 1) if (file := _file_of(parts[:depth])) is not None)
+
+
+def _file_of(parts: list[str]) -> str | None:
     base = PACKAGE.joinpath(*parts[1:])
-    own = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-    if not source_file(own.relative_to(PACKAGE).as_posix()).is_file():
-        return frozenset()
-    packages = [PACKAGE.joinpath(*parts[1:depth]) / "__init__.py" for depth in range(1, len(parts))]
-    return frozenset(path.relative_to(PACKAGE).as_posix() for path in (*packages, own) if path == own or path.is_file())
+    file = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+    if file.is_file():
+        return file.relative_to(PACKAGE).as_posix()
+    own = own_source(".".join(parts))
+    return own and f"{OWN}{_FOLDER_OF[own.family]}/{own.file.relative_to(own.folder).as_posix()}"
 
 
-def source_file(path: str) -> Path:
-    """The file that a fingerprint calls `path`: below the package, or in a folder that its family was extended by."""
-    folder, _, name = path.rpartition("/")
-    family = ".".join((PACKAGE.name, *folder.split("/")))
-    return next((own for own in (extra / name for extra in added(family)) if own.is_file()), PACKAGE / path)
+_FOLDER_OF = {family: folder for folder, family in FOLDERS.items()}
 
 
 @remembered
 def _imports(path: str) -> frozenset[str]:
-    """The files of ours that a source imports, at its top or inside a function, but not for type checking only.
-
-    Import statements are found as text, because parsing all sources would take most of the time of a plan. Their
-    layout is the formatter's, and a test compares what is found here with the syntax trees of all sources.
-    """
-    text = _TYPE_CHECKING.sub("", source_file(path).read_text(encoding="utf-8"))
-    found: set[str] = set()
-    for plain, module, names in _IMPORT.findall(text):
-        found |= _files_of(plain or module)
-        for name in _NAME.findall(names):
-            found |= _files_of(f"{module}.{name}")
-    return frozenset(found)
-
-
-_TYPE_CHECKING = re.compile(r"^( *)if TYPE_CHECKING:\n(?:\1 +.*\n|\n)*", re.MULTILINE)
-_IMPORT = re.compile(r"^ *(?:import (mtlspec[\w.]*)|from (mtlspec[\w.]*) import (\([^)]*\)|.*))", re.MULTILINE)
-_NAME = re.compile(r"\w+")
+    """The files of ours that a source imports."""
+    if not path.endswith(".py"):
+        return frozenset()
+    text = source_file(path).read_text(encoding="utf-8")
+    if path.startswith(OWN):
+        module = module_of(path)
+        modules = in_any_layout(text, module if path.endswith("/__init__.py") else module.rpartition(".")[0])
+    else:
+        modules = in_our_layout(text)
+    return frozenset(file for module in modules for file in _files_of(module))
 
 
 @remembered
 def _companions(folder: str) -> frozenset[str]:
     """Data files beside the sources (templates, word lists): they belong to every module of their folder."""
-    files = (path for path in (PACKAGE / folder).iterdir() if path.is_file() and path.suffix not in _NO_COMPANION)
-    return frozenset(path.relative_to(PACKAGE).as_posix() for path in files if not _DROPPING.match(path.name))
+    places = [PACKAGE / folder]
+    if folder.startswith(OWN):
+        family, _, rest = folder.removeprefix(OWN).partition("/")
+        places = [extra / rest for extra in added(FOLDERS[family]) if (extra / rest).is_dir()]
+    names = {
+        path.name for place in places for path in place.iterdir() if path.is_file() and path.suffix not in _NO_COMPANION
+    }
+    return frozenset(f"{folder}/{name}".removeprefix("/") for name in names if not _DROPPING.match(name))
 
 
 _NO_COMPANION = {".py", ".pyc", ".pyi", ".typed", ".nbi", ".nbc"}

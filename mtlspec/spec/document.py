@@ -154,9 +154,7 @@ def _docstring(model: type[BaseModel]) -> str:
 
 def _base_docstring(family: str) -> str:
     """What the members of a family have in common, from the class that their options derive from."""
-    options = kinds.options_class(family, kinds.names(family)[0])
-    base = next(cls for cls in options.__mro__ if Options in cls.__bases__)
-    return _first_paragraph(inspect.getdoc(base))
+    return _first_paragraph(inspect.getdoc(kinds.family_class(family)))
 
 
 def _first_paragraph(text: str | None) -> str:

@@ -50,6 +50,7 @@ SOURCES = "mtlspec.model.encoder.sources"
 LAYERS = "mtlspec.data.layers"
 TASK_SETS = "mtlspec.spec.task_sets"
 ENCODERS = "mtlspec.model.encoder.kinds"
+METRICS = "mtlspec.metrics.own"
 
 FAMILIES: dict[str, str] = {
     TASKS: "task type",
@@ -65,6 +66,23 @@ FAMILIES: dict[str, str] = {
     ENCODERS: "encoder",
 }
 """Every family's package, and what messages call one of its kinds."""
+
+FOLDERS: dict[str, str] = {
+    "tasks": TASKS,
+    "taggers": TAGGERS,
+    "sharing": SHARING,
+    "samplers": SAMPLERS,
+    "balance": BALANCE,
+    "analyses": ANALYSES,
+    "readers": READERS,
+    "generators": GENERATORS,
+    "sources": SOURCES,
+    "task_sets": TASK_SETS,
+    "encoders": ENCODERS,
+    "layers": LAYERS,
+    "metrics": METRICS,
+}
+"""What the folders of a project's `kinds/` extend; those of the last two hold no options."""
 
 
 class LabelProblem(NamedTuple):

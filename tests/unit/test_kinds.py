@@ -59,7 +59,7 @@ def test_an_edit_between_two_uses_is_seen_by_specs_and_fingerprints(folder: Path
         (folder / "elsewhere.py").write_text(KIND.format(pace=pace))
         with kinds.extended(SAMPLERS, folder):
             unit = code_unit("train", [kinds.options_class(SAMPLERS, "elsewhere").module()])
-            found.append((_sampler(), unit.files["train/samplers/elsewhere.py"]))
+            found.append((_sampler(), unit.files["kinds:samplers/elsewhere.py"]))
             assert "structs/arcs.py" in unit.files
     (first, digest), (second, other) = found
     assert (first, second) == ({"type": "elsewhere", "pace": 3}, {"type": "elsewhere", "pace": 40})

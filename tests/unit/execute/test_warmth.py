@@ -19,7 +19,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(warmth, "PACKAGE", folder)
     monkeypatch.setattr(code, "PACKAGE", folder)
     monkeypatch.setattr(warmth, "_misread", [])
     monkeypatch.setattr(warmth, "_share_with_forks", lambda: None)  # a test process collects its garbage

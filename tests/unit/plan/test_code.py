@@ -1,13 +1,13 @@
 """Code fingerprints follow real imports, and only them."""
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mtlspec.kinds import options_class
 from mtlspec.plan import code
+from mtlspec.plan.imports import in_any_layout
 from mtlspec.spec.families import TASKS
 
 
@@ -102,25 +102,12 @@ def test_the_crf_is_code_of_models_that_use_it_and_of_no_other() -> None:
 SOURCES = sorted(path.relative_to(code.PACKAGE).as_posix() for path in code.PACKAGE.rglob("*.py"))
 
 
-def _parsed(node: ast.AST) -> Iterator[str]:
-    """The modules that a syntax tree imports."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        assert node.level == 0, "relative imports would not be found"
-        yield from (str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names))
-    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        for child in node.orelse:
-            yield from _parsed(child)
-    else:
-        for child in ast.iter_child_nodes(node):
-            yield from _parsed(child)
-
-
 @pytest.mark.parametrize("source", SOURCES)
 def test_imports_found_in_the_text_are_those_of_the_syntax_tree(source: str) -> None:
-    tree = ast.parse((code.PACKAGE / source).read_bytes())
-    assert code._imports(source) == {path for module in _parsed(tree) for path in code._files_of(module)}
+    """Relative ones would not be found, so that nobody may write them."""
+    text = (code.PACKAGE / source).read_text()
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(ast.parse(text)))
+    assert code._imports(source) == {path for module in in_any_layout(text, "") for path in code._files_of(module)}
 
 
 def test_imports_are_found_in_every_layout(package: Path) -> None:
