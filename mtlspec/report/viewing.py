@@ -1,6 +1,7 @@
 """The report as people look at it: the artifact's page, with what this machine measured put in.
 
-The artifact itself stays as it was recorded; wall-clock figures would change its bytes at every run.
+The artifact itself stays as it was recorded; wall-clock figures would change its bytes at every run. They are written
+as data, too, in a folder beside the page: `measured/<table>.csv`, `.tex` and `.json`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.io.project import RunPlaces
-from mtlspec.io.write import write_text_if_changed
+from mtlspec.io.write import staged_directory, write_text_if_changed
 from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan, Stage
 from mtlspec.report.page import template
@@ -19,6 +20,7 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.tables import Cell, Table
 from mtlspec.results.variants import Variant, variants
 
+MEASURED = "measured"  # the folder of the tables, beside the page
 NAV, BODY = "<!--measured:nav-->", "<!--measured:body-->"
 Timings = Mapping[str, Mapping[str, float]]
 """stage -> name -> seconds, samples per second ..."""
@@ -29,8 +31,12 @@ def write_viewing_copy(places: RunPlaces) -> Path:
     text = (places.artifact("report") / "report.html").read_text(encoding="utf-8")
     plan = Plan.read(places.plan)
     timings = _read(places, plan.stages)
-    if timings:
-        section = template("measured.html").render(tables=measured_tables(plan, timings))
+    tables = measured_tables(plan, timings) if timings else []
+    with staged_directory(places.page.parent / MEASURED) as folder:
+        for table in tables:
+            table.write(folder)
+    if tables:
+        section = template("measured.html").render(tables=tables)
         text = text.replace(NAV, '<a href="#measured">Measured on this machine</a>', 1).replace(BODY, section, 1)
     write_text_if_changed(places.page, text)
     return places.page

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from mtlspec.io.write import write_json, write_text
 
 Tone = Literal["", "up", "down", "best"]
@@ -17,7 +19,10 @@ Tone = Literal["", "up", "down", "best"]
 
 @dataclass(frozen=True)
 class Cell:
-    """What is printed, the number behind it, and where that number comes from."""
+    """What is printed, the number behind it, and where that number comes from.
+
+    Numbers of numpy become Python's own: numpy spells its types out (`np.float64(36.5)`), and no CSV file may say so.
+    """
 
     text: str = ""
     value: float | int | str | None = None
@@ -26,6 +31,10 @@ class Cell:
     tone: Tone = ""
     source: str = ""  # shown on hover: stages and seeds
     data: dict[str, Any] = field(default_factory=dict)  # further numbers in full precision
+
+    def __post_init__(self) -> None:
+        for name in ("value", "spread", "data"):
+            object.__setattr__(self, name, _python(getattr(self, name)))
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,17 @@ def _latex_cell(cell: Cell) -> str:
     if cell.tone == "best":
         text = rf"\textbf{{{text}}}"
     return text + (rf"$^{{{cell.mark}}}$" if cell.mark else "")
+
+
+def _python(value: Any) -> Any:
+    """The same without numpy's types, inside dictionaries and sequences, too."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _python(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_python(entry) for entry in value)
+    return value
 
 
 def _plain(value: float | int | str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from pathlib import Path
 
@@ -36,3 +37,25 @@ def test_broken_timings_are_passed_over(finished: FinishedRun, tmp_path: Path) -
     text = write_viewing_copy(run.places).read_text()
     assert "samples per second" in text
     assert "777" in text
+
+
+def test_figures_of_this_machine_are_data_beside_the_copy(finished: FinishedRun, tmp_path: Path) -> None:
+    run = finished.copy_to(tmp_path / "other")
+    for seed, speed in ((1, 700.0), (2, 900.0)):
+        write_json(run.places.timing(f"evaluate-stl-pos-s{seed}"), {"seconds": 2.0, "samples_per_second": speed})
+    folder = write_viewing_copy(run.places).parent / "measured"
+    with (folder / "measured_evaluation.csv").open(newline="") as file:
+        (own,) = (row for row in csv.DictReader(file) if row["samples per second"] != "–")
+    assert "pos" in own["configuration"]
+    assert float(own["samples per second"]) == 800.0
+    assert r"\begin{tabular}" in (folder / "measured_evaluation.tex").read_text()
+    shutil.rmtree(run.places.base / "timings")
+    write_viewing_copy(run.places)
+    assert not list(folder.iterdir())  # what was measured and is no more is not left lying about
+
+
+def test_no_table_spells_out_numpy_s_types(finished: FinishedRun) -> None:
+    write_viewing_copy(finished.places)
+    tables = sorted(finished.places.base.rglob("*.csv"))
+    assert len(tables) > 10
+    assert not [path for path in tables if "np." in path.read_text()]
