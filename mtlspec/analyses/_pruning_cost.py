@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +26,7 @@ from mtlspec.spec.models import BatchLimits
 
 LIMITS = BatchLimits()
 FILE = "pruning.json"
+COUNTS = "counts.npz"  # `<form>/<task>`: the rows of the task's metric on test
 
 
 Readings = Sequence[tuple[PreparedSplit, Sequence[int]]]
@@ -59,15 +61,19 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
             )
             for task in masked.tasks
         }
-    scores = {form: score(masked, count_corpora(masked, corpora, "test", found)) for form, found in predictions.items()}
+    counts = {form: count_corpora(masked, corpora, "test", found) for form, found in predictions.items()}
+    scores = {form: score(masked, found) for form, found in counts.items()}
     facts["tasks"] = {
         task.name: {
             "main": task.metric.main,
+            "metric": task.metric.describe(),
             **{form: found[task.name] for form, found in scores.items() if task.name in found},
         }
         for task in masked.tasks
     }
     write_json(job.out / FILE, facts)
+    rows = {f"{form}/{task}": found for form, by_task in counts.items() for task, found in by_task.items()}
+    np.savez(job.out / COUNTS, allow_pickle=False, **rows)
     job.progress(2, 3, "speed")
     return Measured({"share_kept": facts["share"]}, speeds(forms, read, rounds, sentences))
 

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from mtlspec.analyses._head_figures import layer_map
-from mtlspec.analyses._pruning_cost import FILE
+from mtlspec.analyses._pruning_cost import COUNTS, FILE
+from mtlspec.metrics.metric import Metric, Rows
+from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.findings import Figure
+from mtlspec.results.inference import MARGIN, Difference, compare_runs, within_words
 from mtlspec.results.jobs import AnalysisJob
-from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for, variants, why_no_baseline
 
 _NOTHING = Cell("–")
@@ -27,6 +30,7 @@ class Pruned:
 
     variant: Variant
     runs: tuple[Mapping[str, Any], ...]
+    counts: tuple[Mapping[str, Rows], ...]  # `<form>/<task>` -> rows of the task's metric, per run
 
     @property
     def gated(self) -> bool:
@@ -41,15 +45,28 @@ class Pruned:
         """Main scores, per run; none where test has no labels."""
         return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs if self.is_scored(task)]
 
+    def rows(self, task: str, form: str) -> list[Rows]:
+        return [counts[f"{form}/{task}"] for counts in self.counts]
+
+    def metric(self, task: str) -> Metric:
+        return rebuild_metric(self.runs[0]["tasks"][task]["metric"])
+
     def is_scored(self, task: str) -> bool:
         return "masked" in self.runs[0]["tasks"][task]
 
 
 def read(job: AnalysisJob) -> list[Pruned]:
-    return [
-        Pruned(variant, tuple(json.loads((job.measurement(run) / FILE).read_bytes()) for run in variant.runs))
-        for variant in variants(job.models)
-    ]
+    made = []
+    for variant in variants(job.models):
+        places = [job.measurement(run) for run in variant.runs]
+        runs = tuple(json.loads((place / FILE).read_bytes()) for place in places)
+        made.append(Pruned(variant, runs, tuple(_counts(place / COUNTS) for place in places)))
+    return made
+
+
+def _counts(path: Path) -> dict[str, Rows]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
@@ -68,7 +85,17 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
     )
     if unscored := _unscored(rows):
         caption += f" –: test has no labels of {', '.join(unscored)}; predictions are compared, nothing is scored."
-    columns = ("model", "masked", "pruned", "Δ", "heads kept, %", "work, %", "difference", "changed predictions")
+    columns = (
+        "model",
+        "masked",
+        "pruned",
+        "Δ",
+        "95 % interval",
+        "heads kept, %",
+        "work, %",
+        "difference",
+        "changed predictions",
+    )
     return Table("pruning", "Pruned models", caption, columns, sections)
 
 
@@ -82,10 +109,13 @@ def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
         return f"Δ is empty: {why_no_baseline(baseline, [row.variant for row in rows])}."
     gated = any(row.gated for row in rows if row.variant.group == baseline)
     itself = ", which has gates itself and is taken with closed heads masked" if gated else ""
-    return f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
+    return (
+        f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}. Its interval has the "
+        f"variance of seeds and of sentences; a score is kept if it excludes a loss of more than {MARGIN:g} point."
+    )
 
 
-def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[float]:
+def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[Difference]:
     """The losses of gated models that have something to be compared with, a model's tasks one by one."""
     losses = [_loss(row, task, rows, baseline) for row in chosen if row.gated for task in row.variant.tasks]
     return [loss for loss in losses if loss is not None]
@@ -96,13 +126,13 @@ def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tupl
     source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
     first = (Cell(variant.label, variant.label), _mean(row.scores(task, "masked"), 2, source))
     if not row.gated:
-        return (*first, _NOTHING, _NOTHING, _mean(row.kept, 1, source), _NOTHING, _NOTHING, _NOTHING)
+        return (*first, _NOTHING, _NOTHING, _NOTHING, _mean(row.kept, 1, source), _NOTHING, _NOTHING, _NOTHING)
     changed = sum(run["changed_predictions"][task] for run in row.runs)
     worst = max(run["max_difference"] for run in row.runs)
     return (
         *first,
         _mean(row.scores(task, "pruned"), 2, source),
-        _delta(row, task, rows, baseline),
+        *_delta(row, task, rows, baseline),
         _mean(row.kept, 1, source),
         _mean([100 * run["multiply_adds"] for run in row.runs], 1, source),
         Cell(f"{worst:.0e}".replace("-", "−"), worst),
@@ -117,21 +147,23 @@ def _mean(values: Sequence[float], digits: int, source: str) -> Cell:
     return Cell(score_text(mean, std, digits), mean, std, source=source)
 
 
-def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Cell:
-    loss = _loss(row, task, rows, baseline)
-    if loss is None:
-        return _NOTHING
+def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, Cell]:
+    found = _loss(row, task, rows, baseline)
+    if found is None:
+        return _NOTHING, _NOTHING
+    loss = found.difference
     tone: Tone = "" if abs(loss) < 0.005 else "up" if loss > 0 else "down"
-    return Cell(signed(loss), loss, tone=tone)
+    within = {"interval": found.interval, "p": found.p, f"within {MARGIN:g}": found.not_worse(MARGIN)}
+    return Cell(signed(loss), loss, tone=tone), Cell(interval_text(found.interval), data=within)
 
 
-def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> float | None:
+def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Difference | None:
     """The pruned score less that of the whole single-task model; None if there is none."""
     against = baseline_for(row.variant, task, baseline, [other.variant for other in rows])
     whole = next((other for other in rows if other.variant is against), None)
     if whole is None or not row.is_scored(task):
         return None
-    return float(np.mean(row.scores(task, "pruned")) - np.mean(whole.scores(task, "masked")))
+    return compare_runs(row.metric(task), row.rows(task, "pruned"), whole.rows(task, "masked"))
 
 
 def draw(rows: Sequence[Pruned], directory: Path) -> tuple[Figure, ...]:
@@ -156,8 +188,10 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
         own = [row for row in gated if row.variant.group == group]
         kept = float(np.mean([np.mean(row.kept) for row in own]))
         losses = _compared(own, rows, baseline)
-        against = f" and scores {signed(float(np.mean(losses)))} points against {baseline}" if losses else ""
-        sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks.")
+        mean = signed(float(np.mean([loss.difference for loss in losses]))) if losses else ""
+        against = f" and scores {mean} points against {baseline}" if losses else ""
+        judged = f"; {within_words([loss.not_worse(MARGIN) for loss in losses])}" if losses else ""
+        sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks{judged}.")
     if unscored := _unscored(rows):
         sentences.append(f"Test has no labels of {', '.join(unscored)}: there, pruning has no price to be told.")
     scored = any(row.is_scored(task) for row in gated for task in row.variant.tasks)

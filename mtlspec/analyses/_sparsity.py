@@ -15,12 +15,10 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, read_evaluations, seed_scores
 from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import Difference
+from mtlspec.results.inference import MARGIN, Difference
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for, why_no_baseline
-
-MARGIN = 1.0  # points that fewer heads may cost
 
 
 @dataclass(frozen=True)

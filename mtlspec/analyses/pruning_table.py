@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from mtlspec.spec.demands import Comparing
 from mtlspec.spec.families import MeasuringOptions, Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
-class Options(MeasuringOptions):
+class Options(Comparing, MeasuringOptions):
     reads_heads: ClassVar[bool] = True
     type: Literal["pruning_table"]
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
@@ -29,7 +30,7 @@ class Options(MeasuringOptions):
     )
 
     def measure(self, job: Measurement) -> Measured:
-        """Writes `pruning.json`."""
+        """Writes `pruning.json` and `counts.npz`."""
         from mtlspec.analyses._pruning_cost import measure_pruning
 
         return measure_pruning(job, self.rounds, self.sentences)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.demands import Comparing
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
 
 
-class Options(AnalysisOptions):
+class Options(Comparing):
     type: Literal["score_matrix"]
     baseline: str = Field(
         default="stl", description="The model group whose single-task models the others are compared with."
@@ -34,6 +34,9 @@ class Options(AnalysisOptions):
         default=10_000, description="With `unit: sentences`: how often sentences are exchanged at random."
     )
     seed: Annotated[int, Field(ge=0)] = Field(default=1, description="With `unit: sentences`: seed of the exchanges.")
+
+    def compares_runs(self) -> bool:
+        return self.unit == "runs"
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""

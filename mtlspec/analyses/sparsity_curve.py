@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.demands import Demanding, Gates
+from mtlspec.spec.demands import Comparing, Demanding, Gates
 from mtlspec.spec.families import Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
 
 
-class Options(Demanding):
+class Options(Comparing, Demanding):
     type: Literal["sparsity_curve"]
     needs: ClassVar[tuple[Needed, ...]] = ("train", "evaluate")
     needs_gates: ClassVar[Gates | None] = "some"

@@ -79,6 +79,7 @@ def command(
     from mtlspec.execute.estimate import estimates
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.run import room
+    from mtlspec.execute.seed_power import seed_warning
     from mtlspec.execute.staleness import statuses
     from mtlspec.io.project import Project
     from mtlspec.track.record import outgrown_run
@@ -95,13 +96,15 @@ def command(
         with run_alone(project, planned.plan.spec):
             planned.write()
     if json_:
-        console.say_json(_as_json(forecast))
+        console.say_json({**_as_json(forecast), "warning": seed_warning(planned)})
         return
     rows = [_row(status, forecast) for status in forecast.stages if everything or status.computed]
     if rows:
         console.say_table(("stage", "state", "min", "why"), rows)
         console.say()
     console.say(_summary(forecast))
+    if warning := seed_warning(planned):
+        console.say(warning)
     if why := outgrown_run(planned.places):
         console.say(f"{why}: none of its stages can be taken over")
 

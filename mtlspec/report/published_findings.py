@@ -13,10 +13,10 @@ from typing import Literal
 from mtlspec.report.published import Ours, Side
 from mtlspec.report.wording import of_all
 from mtlspec.results.estimates import blocked_interval
+from mtlspec.results.inference import MARGIN
 from mtlspec.results.tables import signed
 
 Verdict = Literal["holds", "does not hold", "undecided", "not in this run"]
-MARGIN = 1.0  # points: a loss up to this still keeps a score
 _NEAR = 10.0  # percent of all heads: a share within this of the published one is about the same
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mtlspec.report.published import Side, our_cell
-from mtlspec.report.published_findings import MARGIN, Finding, published_findings
+from mtlspec.report.published_findings import Finding, published_findings
 from mtlspec.report.section import Section
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import CYCLE, GRID, INK, drawing
 from mtlspec.results.findings import Figure
+from mtlspec.results.inference import MARGIN
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens

@@ -23,6 +23,7 @@ from mtlspec.metrics.student import detectable_shift, t_quantile, t_tail
 Unit = Literal["runs", "sentences"]
 Judgement = Literal["not worse", "worse", "undecided"]
 LEVEL = 0.05  # of intervals and of differences that could have been found
+MARGIN = 1.0  # points: a loss up to this still keeps a score
 _NOTHING = 1e-9  # points: what rounding alone can make
 ONE_SEED = "one seed does not show how seeds scatter"
 
@@ -86,6 +87,14 @@ def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds:
     difference = float(np.mean(scores[0]) - np.mean(scores[1]))
     p = paired_randomisation(metric, metric.pool(a), metric.pool(b), rounds, seed)
     return Difference(difference, "sentences", (len(a), len(b)), len(a[0]), p, effect=_effect(*scores))
+
+
+def within_words(judged: Sequence[Judgement], margin: float = MARGIN) -> str:
+    """How many of several comparisons keep their scores: `within 1 point in 3 of 5 comparisons, beyond it in 0`."""
+    kept, lost = judged.count("not worse"), judged.count("worse")
+    point = "point" if margin == 1 else "points"
+    told = f"within {margin:g} {point} in {kept} of {len(judged)} comparisons by their intervals, beyond it in {lost}"
+    return f"{told}, undecided in {len(judged) - kept - lost}"
 
 
 def _difference(a: Runs, b: Runs) -> Difference:

@@ -25,6 +25,16 @@ class OneCorpus(AnalysisOptions):
     )
 
 
+class Comparing(AnalysisOptions):
+    """An analysis that compares models with the single-task models of a group."""
+
+    baseline: str = Field(default="stl", description="The group whose single-task models others are compared with.")
+
+    def compares_runs(self) -> bool:
+        """Whether it asks about ways of training, which takes several seeds."""
+        return True
+
+
 class Demanding(AnalysisOptions):
     """An analysis that works in some specs only."""
 

@@ -81,7 +81,11 @@ def test_speeds_are_told_and_never_written(measured: Made) -> None:
         "masked_samples_per_second",
         "masked_encoder_samples_per_second",
     }
-    assert all("second" not in path.read_text() for directory in inputs.values() for path in directory.iterdir())
+    assert {path.name for directory in inputs.values() for path in directory.iterdir()} == {
+        "pruning.json",
+        "counts.npz",
+    }
+    assert all("second" not in (directory / "pruning.json").read_text() for directory in inputs.values())
 
 
 def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path, tmp_path: Path) -> None:
@@ -104,11 +108,17 @@ def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp
         ("ner", ["dp: pos + ner"]),
     ]
     (stl, sp, _), (ner,) = (lines for _, lines in table.sections)
-    assert sp[2].value == sp[1].value and sp[4].value == 50.0 and sp[7].value == 0
+    assert sp[2].value == sp[1].value and sp[5].value == 50.0 and sp[8].value == 0
     assert sp[3].value == pytest.approx(float(sp[2].value or 0) - float(stl[1].value or 0))
-    assert stl[2].text == "–" and ner[3].text == "–"
+    assert stl[2].text == "–" and ner[3].text == "–" and ner[4].text == "–"
+    low, high = sp[4].data["interval"]  # two seeds, six sentences: nothing is known
+    assert low < float(sp[3].value or 0) < high
+    assert sp[4].data["within 1"] == "undecided"
     findings = Findings.read(tmp_path)
     assert findings.summary[0].startswith("sp keeps 50 % of the heads and scores ")
+    assert findings.summary[0].endswith(
+        "; within 1 point in 0 of 1 comparisons by their intervals, beyond it in 0, undecided in 1."
+    )
     assert findings.summary[-1].endswith(" and 0 predictions.")
     OPTIONS.run(AnalysisJob(tuple(rows), inputs, tmp_path / "again"))
     first = {path.relative_to(tmp_path): path.read_bytes() for path in (tmp_path / "figures").iterdir()}
@@ -127,9 +137,9 @@ def test_a_missing_or_gated_baseline_is_told(measured: Made, tmp_path: Path) -> 
     rows, inputs, _ = measured
     OPTIONS.run(AnalysisJob(tuple(rows[2:]), inputs, tmp_path / "none"))
     table, why = Table.read(tmp_path / "none/tables/pruning.json"), "the group stl is not part of this analysis"
-    assert all(line[3].text == "–" for line in table.rows)
+    assert all(line[3].text == line[4].text == "–" for line in table.rows)
     assert f"Δ is empty: {why}; name it under `models`." in table.caption and "Δ is the" not in table.caption
     assert f"What pruning costs is not told: {why}; name it under `models`." in Findings.read(tmp_path / "none").summary
     OPTIONS.model_copy(update={"baseline": "sp"}).run(AnalysisJob(tuple(rows[2:]), inputs, tmp_path / "gated"))
     caption = Table.read(tmp_path / "gated/tables/pruning.json").caption
-    assert "single-task model of sp, which has gates itself and is taken with closed heads masked." in caption
+    assert "single-task model of sp, which has gates itself and is taken with closed heads masked. Its" in caption

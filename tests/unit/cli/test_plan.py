@@ -12,6 +12,7 @@ import pytest
 from mtlspec.cli.app import run as mtlspec
 from mtlspec.execute.lockfile import write_lock
 from mtlspec.execute.materialise import Materialised, materialise
+from mtlspec.execute.seed_power import detectable
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_bytes, write_json
 
@@ -216,3 +217,49 @@ def test_why_is_one_phrase(project: Project, capfd: Any, file: str, old: str, ne
     assert mtlspec(["plan", "small"]) == 0
     (row,) = (line for line in capfd.readouterr().out.splitlines() if line.startswith(f"{stage} "))
     assert row.rstrip().endswith(f"  {why}")
+
+
+_COMPARED = ("--set", "models.mtl={tasks: all, sharing: hard}", "--set", "analyses.scores.models=[stl, mtl]")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        (
+            "[1]",
+            "one seed shows no scatter: differences will not be tested; 5 seeds find those of 2.0 standard deviations",
+        ),
+        ("[1, 2, 3]", "3 seeds find differences of 3.1 standard deviations of a run, 3.7 among 2 comparisons; 5 seeds"),
+    ],
+)
+def test_few_seeds_are_warned_of(project: Project, capfd: Any, seeds: str, said: str) -> None:
+    line, found = plan(capfd, *_COMPARED, "--set", f"seeds={seeds}")
+    assert line == found["warning"]
+    assert line.startswith("seeds: scores compares ways of training") and said in line
+
+
+def test_enough_seeds_and_questions_that_need_none_are_not(project: Project, capfd: Any) -> None:
+    assert plan(capfd, *_COMPARED, "--set", "seeds=[1, 2, 3, 4, 5]")[1]["warning"] is None
+    assert plan(capfd)[1]["warning"] is None  # nothing to compare with
+    assert plan(capfd, *_COMPARED, "--set", "analyses.scores.unit=sentences")[1]["warning"] is None
+
+
+def test_a_record_on_the_same_data_turns_deviations_into_points(project: Project, capfd: Any) -> None:
+    asked = (*_COMPARED, "--set", "seeds=[1, 2, 3]")
+    places = project.run("pilot")
+    write_bytes(places.base / "dvc.yaml", b"")
+    models = [
+        {"tasks": ["pos"], "scores": {"test/mean": {"mean": 90.0, "std": std, "n": 3}}} for std in (0.5, 1.0, 4.0)
+    ]
+    resolved = {"data": "toy", "encoder": {"card": "large"}}
+    write_json(places.record, {"format": 2, "spec": {"resolved": resolved}, "models": models})
+    assert "(3.1 and 3.7 points, by the record of pilot)" in plan(capfd, *asked)[0]
+    resolved["encoder"] = {"card": "own"}
+    write_json(places.record, {"format": 2, "spec": {"resolved": resolved}, "models": models})
+    assert "points" not in plan(capfd, *asked)[0]
+
+
+def test_the_rule_is_the_power_of_a_t_test() -> None:
+    assert detectable(3) == pytest.approx(3.0709, abs=1e-3)
+    assert detectable(5) == pytest.approx(2.0244, abs=1e-3)
+    assert detectable(3, 0.05 / 25) > 2 * detectable(3)
