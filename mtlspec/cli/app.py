@@ -25,6 +25,7 @@ from typing import Annotated
 import typer
 
 from mtlspec.errors import MtlspecError, SetupError
+from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.secrets import without_secrets
 
 PANELS: dict[str, tuple[str, ...]] = {
@@ -45,7 +46,7 @@ EXIT_CODES = (
     "130  interrupted",
     "141  the reader of the output went away",
 )
-_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS)
 EXAMPLES = ("mtlspec init first", "mtlspec check specs/first.yaml", "mtlspec run specs/first.yaml")
 
 
@@ -107,10 +108,9 @@ def run(arguments: Sequence[str]) -> int:
         if (message := _usage(error)) is not None:
             console.error(message)
             return 2
-        if isinstance(error, OSError) and error.errno in _REFUSALS and not debug:
-            refused = SetupError("E690", f"the machine refuses: {error.strerror}", Path(error.filename or "."))
-            console.error(str(refused))
-            return refused.exit_code
+        if (answer := refused(error)) is not None and not debug:
+            console.error(str(answer))
+            return answer.exit_code
         if debug:
             _print_traceback()
         text = " ".join(without_secrets(f"{type(error).__name__}: {error}").split())
@@ -131,6 +131,16 @@ def _use_own_kinds(options: Sequence[str]) -> None:
             from mtlspec.spec.own_kinds import use_own_kinds
 
             use_own_kinds()
+
+
+def refused(error: Exception) -> SetupError | None:
+    """The line for what only the machine is to blame for."""
+    if is_full(error):
+        hint = "make room, then go on as before"
+        return SetupError("E639", "the disk is full: this cannot be written", named_file(error, Path.cwd()), hint)
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        return SetupError("E690", f"the machine refuses: {error.strerror}", named_file(error, Path.cwd()))
+    return None
 
 
 def _print_traceback() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mtlspec.errors import MtlspecError, SetupError
 from mtlspec.io.disk import is_full, named_file
 
-AGAIN = "make room, then run again: finished stages are kept"
+_AGAIN = "make room, then run again: finished stages are kept"
 
 
 @contextmanager
@@ -31,9 +31,9 @@ def _told(error: Exception, doing: str, root: Path) -> MtlspecError | None:
 
     if isinstance(error, (MtlspecError, LockError)):
         return None
-    said = _words(error)
     if is_full(error):
-        return SetupError("E634", f"the disk is full: {said}, while {doing}", named_file(error, root / ".dvc"), AGAIN)
+        return SetupError("E634", f"the disk is full, while {doing}", named_file(error, root / ".dvc"), _AGAIN)
+    said = _words(error)
     if isinstance(error, OSError) and error.errno is not None:
         return SetupError("E635", f"the machine refuses: {said}, while {doing}", named_file(error, root / ".dvc"))
     if isinstance(error, sqlite3.Error):

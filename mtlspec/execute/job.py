@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from mtlspec.errors import MtlspecError
+from mtlspec.errors import MtlspecError, StageError
 from mtlspec.execute.runner import run_stage
+from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.project import Project
 from mtlspec.stages.context import Progress, silent
 
@@ -25,9 +26,23 @@ def run_job(argv: list[str]) -> int:
     try:
         run_stage(project, places, name, _sender(name, progress_socket), Path(sources) if sources else None)
     except MtlspecError as error:
-        sys.stderr.write(f"{error}\n")
-        return error.exit_code
+        return _say(error)
+    except Exception as error:
+        if not is_full(error):
+            raise
+        return _say(_full(error, places.artifact(name)))
     return 0
+
+
+def _say(error: MtlspecError) -> int:
+    sys.stderr.write(f"{error}\n")
+    return error.exit_code
+
+
+def _full(error: Exception, artifact: Path) -> StageError:
+    """Libraries that write tensors and tables do not name the file; what was written so far is removed by now."""
+    hint = "make room, then run again: it goes on where it stopped"
+    return StageError("E420", "the disk is full: this cannot be written", named_file(error, artifact), hint)
 
 
 def _sender(stage: str, address: str) -> Progress:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import selectors
-import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -14,6 +12,7 @@ from typing import Any, Literal, Protocol
 from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.dvc_voice import speak_for_dvc
 from mtlspec.execute.failure import failure
+from mtlspec.execute.listener import Listener
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
 from mtlspec.execute.results import write_results
@@ -60,7 +59,7 @@ class Scheduler:
         order = [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)]
         speak_for_dvc(self.watcher.told)
         recorder = Recorder(project, places, order, self.watcher.waiting)
-        listener = _Listener.open(project.state / "run")
+        listener = Listener.open(project.state / "run")
         try:
             self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
             waiting = list(self.planned.plan.stages)
@@ -148,7 +147,7 @@ class Scheduler:
         sources = {file for unit in self.planned.plan.units if unit.name in units for file in unit.files}
         zygote.compile(sorted(sources), self.planned.places.log("compilation"))
 
-    def _wait(self, zygote: Zygote, listener: _Listener, recorder: Recorder, running: dict[str, Stage]) -> None:
+    def _wait(self, zygote: Zygote, listener: Listener, recorder: Recorder, running: dict[str, Stage]) -> None:
         """Until a stage ends, pass progress on."""
         with selectors.DefaultSelector() as selector:
             selector.register(zygote.channel, selectors.EVENT_READ)
@@ -185,44 +184,6 @@ class Scheduler:
     def _finish(self, stage: str, outcome: Outcome) -> None:
         self.outcomes[stage] = outcome
         self.watcher.finished(stage, outcome)
-
-
-@dataclass
-class _Listener:
-    """Where workers send their progress."""
-
-    channel: socket.socket
-    path: Path
-
-    @classmethod
-    def open(cls, folder: Path) -> _Listener:
-        import os
-        import tempfile
-
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{os.getpid()}.sock"
-        if len(str(path)) > 100:  # the kernel's limit for socket names is 108 bytes
-            path = Path(tempfile.gettempdir()) / f"mtlspec-{os.getpid()}.sock"
-        path.unlink(missing_ok=True)
-        channel = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        channel.bind(str(path))
-        channel.setblocking(False)
-        return cls(channel, path)
-
-    @property
-    def address(self) -> str:
-        return str(self.path)
-
-    def messages(self) -> list[dict[str, Any]]:
-        messages = []
-        with suppress(BlockingIOError):
-            while True:
-                messages.append(json.loads(self.channel.recv(1 << 16)))
-        return messages
-
-    def close(self) -> None:
-        self.channel.close()
-        self.path.unlink(missing_ok=True)
 
 
 def _replies(zygote: Zygote) -> list[dict[str, Any]]:

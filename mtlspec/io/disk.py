@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import errno
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the last one: `ulimit -f`
+_WORDS = (*map(os.strerror, _FULL), "database or disk is full")  # the last one: SQLite
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether nothing more can be written; libraries wrap the system's word for it in errors of their own."""
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return True
-    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-        return True
-    if any(os.strerror(number) in str(error) for number in _FULL):
-        return True
-    behind = error.__cause__ or error.__context__
-    return behind is not None and is_full(behind)
+    """Whether nothing more can be written."""
+    return _said_by(error) is not None
 
 
 def named_file(error: BaseException, otherwise: Path) -> Path:
-    """The file that an error is about, as far as it says."""
-    name = error.filename if isinstance(error, OSError) else None
+    """The file that an error, or the full disk behind it, is about; as far as it says."""
+    system = _said_by(error) or error
+    name = system.filename if isinstance(system, OSError) else None
     return Path(name) if isinstance(name, str) else otherwise
+
+
+def _said_by(error: BaseException | None) -> BaseException | None:
+    """The error of a full disk among those behind `error`: libraries wrap the system's word in errors of their own."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return error
+        if any(words in str(error) for words in _WORDS):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 @contextmanager

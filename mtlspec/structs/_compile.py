@@ -1,8 +1,8 @@
 """Compiled functions: numba with a cache of machine code inside the project, or none at all.
 
 The cache lies in `.mtlspec/numba` of the project around the current folder; `NUMBA_CACHE_DIR` overrules it. Outside a
-project, or where that folder cannot be written, functions are compiled anew in each process. numba renames finished
-files into place, so processes may share the folder.
+project, or where that folder cannot be written, functions are compiled anew in each process. Files are sealed and
+renamed into place when they are finished, so processes may share the folder; other users may not.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor
 from mtlspec.errors import SetupError
 from mtlspec.io.locks import in_turn
 from mtlspec.io.project import Project
+from mtlspec.structs._sealed_cache import seal_cache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def compiled(function: F) -> F:
     """Compile on first use, without the interpreter lock."""
     result: F = numba.njit(cache=_cache_ready(), nogil=True, error_model="numpy")(function)
+    seal_cache(result)
     return result
 
 
@@ -63,10 +65,11 @@ def _cache_ready() -> bool:
 
 
 def cache_folder() -> Path | None:
-    """The project's folder for machine code, made if need be; None where nothing can be written."""
+    """The project's folder for machine code, made if need be; None where that cannot be."""
     try:
         folder = Project.find().state / "numba"
         folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
     except (SetupError, OSError):
         return None
     return folder if os.access(folder, os.W_OK | os.X_OK) else None

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from mtlspec.errors import MtlspecError, SetupError
+from mtlspec.io.disk import is_full
 from mtlspec.io.locks import exclusive
 from mtlspec.io.project import Project
 from mtlspec.io.secrets import clean_address, without_secrets
@@ -167,4 +168,6 @@ def _send(
 
 
 def _one_line(error: Exception, target: str) -> str:
+    if is_full(error):
+        return f"the disk is full: {clean_address(target)}"
     return " ".join(without_secrets(f"{type(error).__name__}: {error}", target).split())[:300]

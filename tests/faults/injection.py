@@ -10,11 +10,15 @@ import os
 import resource
 import signal
 import sys
-from contextlib import AbstractContextManager, nullcontext
+import traceback
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from mtlspec.cli.app import refused
+from mtlspec.errors import MtlspecError
 from mtlspec.execute.alone import run_alone
 from mtlspec.execute.leftovers import repair_metadata
 from mtlspec.execute.materialise import materialise, plan_again
@@ -125,6 +129,7 @@ class Death:
     change: int
     size: int | None = None
     where: str = ""
+    full: bool = False  # nobody dies: writing more fails, as on a full disk
 
 
 def die_at(death: Death) -> None:
@@ -140,35 +145,40 @@ def die_at(death: Death) -> None:
             if death.size is None:
                 os.kill(os.getpid(), signal.SIGKILL)
             else:
-                _limit(death.size)
+                _limit(death.size, death.full)
 
     sys.addaudithook(watch)
 
 
-def _limit(size: int) -> None:
-    """Let the kernel end this process where a file grows beyond `size`: what fits is written."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+def _limit(size: int, survive: bool) -> None:
+    """Let the kernel end this process, or a write of it, where a file grows beyond `size`: what fits is written."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN if survive else signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-def child(root: Path, death: Death | None, log: Path) -> None:
-    """In a process of its own."""
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(output, 2)
+def child(root: Path, death: Death | None, said: Connection) -> None:
+    """In a process of its own; tells what the command line would say, through a pipe that is never full."""
     if death is not None:
         die_at(death)
-    record(root)
+    try:
+        record(root)
+    except Exception as error:
+        told = error if isinstance(error, MtlspecError) else refused(error)
+        said.send(str(told) if told else traceback.format_exc())
+        sys.exit(1)
 
 
 def run(server: Any, root: Path, death: Death | None = None) -> tuple[int, str]:
-    """Exit code (negative: the signal) and what was printed."""
-    log = root.parent / f"{root.name}.log"
-    process = server.Process(target=child, args=(root, death, log))
+    """Exit code (negative: the signal) and what was said."""
+    receiver, sender = server.Pipe(duplex=False)
+    process = server.Process(target=child, args=(root, death, sender))
     process.start()
-    process.join(120)
-    assert process.exitcode is not None, "the recording hangs"
-    return process.exitcode, log.read_text()
+    sender.close()
+    with suppress(EOFError):
+        return 1, receiver.recv()
+    process.join()
+    return process.exitcode, f"ended with {process.exitcode}"
 
 
 def kept(root: Path) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -11,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from mtlspec.errors import SetupError
+from mtlspec.execute import recorder
+from mtlspec.io.project import Project
 from tests.faults.injection import Death, an_hour_later, create, kept, run
 
 _PRELOADED = ["dvc.repo", "dvc.stage.cache", "dvc.stage.serialize", "dvc.rwlock", "tests.faults.injection"]
@@ -174,3 +179,60 @@ def test_damage_is_mended(damage: Callable[[Path], None], server: Any, finished:
     code, said = run(server, root)
     assert code == 0, said
     assert kept(root) == kept(finished)
+
+
+@pytest.mark.parametrize("where", ["/cache/runs/", "files/md5/", "dvc.lock", ".dvc/tmp/rwlock", "/stages/"])
+def test_a_full_disk_is_one_line_and_the_next_run_goes_on(
+    where: str, server: Any, finished: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    create(root)
+    code, said = run(server, root, Death(3, size=40, where=where, full=True))
+    assert code == 1
+    assert ("error E634: the disk is full" in said or "error E639: the disk is full" in said) and "\n" not in said
+    code, said = run(server, root)
+    assert code == 0, said
+    assert kept(root) == kept(finished)
+
+
+@pytest.mark.parametrize("text", ["[core\n", "[core]\n    analytics = maybe\n", "\x00"])
+def test_a_broken_configuration_of_dvc_is_one_line(text: str, server: Any, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    create(root)
+    (root / ".dvc/config").write_text(text)
+    code, said = run(server, root)
+    assert code == 1
+    assert "error E637: DVC refuses" in said and "config" in said and "\n" not in said
+
+
+def test_a_run_waits_for_those_who_hold_the_files_of_a_stage(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as plain DVC runs a stage, it holds its files but not the repository."""
+    root = tmp_path / "project"
+    shutil.copytree(finished, root)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(root / ".dvc/tmp/site"))
+    project = Project(root)
+    held = root / ".dvc/tmp/rwlock"
+    holder = {"pid": os.getppid(), "cmd": "dvc repro"}
+    told = []
+
+    def release(what: str) -> None:
+        told.append(what)
+        held.write_text("{}")
+
+    monkeypatch.setattr(recorder, "_PAUSE", 0.0)
+    judge = recorder.Recorder(project, project.run("small"), [], release)
+    assert judge.reasons("data-one") == [] and told == []
+    held.write_text(json.dumps({"write": {str(root / RUN / "artifacts/data-one"): holder}}))
+    assert judge.reasons("data-two") == [] and told == []
+    assert judge.reasons("data-one") == []
+    assert told == ["another DVC command"]
+    held.write_text(json.dumps({"read": {str(root / RUN / "artifacts"): [holder]}}))
+    assert judge.reasons("data-one") == [], "who only looks does not wait for who reads"
+    monkeypatch.setattr(recorder, "_PATIENCE", -1.0)
+    with pytest.raises(SetupError, match="dvc repro") as caught:
+        judge.restore("data-one")
+    assert caught.value.code == "E605"
+    judge.close()
