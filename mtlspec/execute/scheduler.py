@@ -6,7 +6,6 @@ import selectors
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from mtlspec.errors import MtlspecError, Problems, StageError
