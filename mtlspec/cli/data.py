@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mtlspec.cli.data_new import new
+
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
     from mtlspec.spec.cards import DataCard
 
-app = typer.Typer(help="Data cards: list, show, lock, count, look at sentences, write a page.", no_args_is_help=True)
+app = typer.Typer(
+    help="Data cards: guess one, list, show, lock, count, look at sentences, write a page.", no_args_is_help=True
+)
 EXAMPLES = (
+    "mtlspec data new corpora/reviews/train.tsv",
     "mtlspec data list",
     "mtlspec data stats english_mini",
     "mtlspec data stats english_mini --layer dep",
@@ -22,6 +27,9 @@ EXAMPLES = (
 )
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]
+
+
+app.command()(new)
 
 
 @app.command("list")

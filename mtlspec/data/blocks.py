@@ -49,23 +49,23 @@ _MOST_TIMES = 100  # that a packed file may grow; text grows tenfold
 _ALWAYS_UNPACKED = 2**26  # bytes, however small the packed file is
 
 
-def lines(path: Path) -> Iterator[str]:
+def lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[str]:
     """Lines of a UTF-8 file, plain or `.gz`, without line ends; a byte-order mark is skipped."""
     number = unpacked = 0
     packed = path.suffix == ".gz"
     try:
         limit = max(_ALWAYS_UNPACKED, _MOST_TIMES * path.stat().st_size) if packed else math.inf
         with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            for number, raw in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
                 unpacked += len(raw)
-                long = len(raw) > LONGEST_LINE
+                long = len(raw) > longest
                 if unpacked > limit:
                     message = f"the file unpacks to more than {limit:,} bytes, {_MOST_TIMES} times its size"
                     hint = "if it is right, unpack it and name the plain file in the card"
                     raise DataError("E742", message, Place(str(path), number), hint)
                 text = "" if long else raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 if long or "\0" in text:
-                    damage = f"a line of more than {LONGEST_LINE:,} bytes" if long else "a line with a NUL byte"
+                    damage = f"a line of more than {longest:,} bytes" if long else "a line with a NUL byte"
                     raise DataError("E268", damage, Place(str(path), number), "is this a text file, and a whole one?")
                 yield text.rstrip("\r\n")
     except FileNotFoundError:

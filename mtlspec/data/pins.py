@@ -120,9 +120,14 @@ def _digest(card: DataCard, root: Path, path: str) -> str:
 
 def lock_card(card_file: Path, digests: Mapping[str, str]) -> bool:
     """Replace the `sha256` block of a card and nothing else; says whether the file changed."""
-    before, after = _around_block(card_file.read_text("utf-8").splitlines())
+    return write_text_if_changed(card_file, pinned_text(card_file.read_text("utf-8"), digests))
+
+
+def pinned_text(text: str, digests: Mapping[str, str]) -> str:
+    """The text of a card with these digests as its `sha256` block."""
+    before, after = _around_block(text.splitlines())
     block = ["sha256:", *(f"  {plain_key(path)}: {digest}" for path, digest in sorted(digests.items()))]
-    return write_text_if_changed(card_file, "\n".join([*before, *block, *after]) + "\n")
+    return "\n".join([*before, *block, *after]) + "\n"
 
 
 def _around_block(lines: list[str]) -> tuple[list[str], list[str]]:

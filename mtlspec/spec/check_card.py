@@ -12,7 +12,7 @@ from mtlspec.spec.check_splits import check_splits
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
-_TAKEN = frozenset({"id", "place", "words", "pieces", "word_pieces", "texts", "types", "segments"})
+TAKEN = frozenset({"id", "place", "words", "pieces", "word_pieces", "texts", "types", "segments"})
 """Columns that prepared data have beside the layers."""
 
 _HOLD_OUT = {split: f"name one, or hold it out of train: `hold_out: {{{split}: 0.1}}`" for split in ("dev", "test")}
@@ -38,7 +38,7 @@ def check_card(card: DataCard | EncoderCard, node: Node) -> Iterator[SpecError]:
         yield from _check_group(group, card, node.near(("files", index)))
         for layer in group.layers:
             key = node.near(("files", index, "layers", layer)).key
-            if layer in _TAKEN:
+            if layer in TAKEN:
                 yield SpecError("E807", f"a layer cannot be called '{layer}'", key, "give it another name")
             if layer in first_line:
                 hint = f"it stands first in line {first_line[layer]}"

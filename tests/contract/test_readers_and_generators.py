@@ -20,6 +20,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "columns": {"column": {"tag": 1}},
     "table": {"header": False, "words": 0, "label": {"tag": 1}},
     "jsonl": {"words": "word", "label": {"tag": "tag"}},
+    "json": {"words": "word", "label": {"tag": "tag"}},
     "arrow": {"words": "word", "label": {"tag": "tag"}},
     "hub": {"id": "someone/some", "revision": REVISION, "fetch": ["*.txt"]},
 }
@@ -30,6 +31,7 @@ FILES = {
     "columns": "Hi UH\n",
     "table": "Hi\tUH\n",
     "jsonl": '{"word": "Hi", "tag": "UH"}\n',
+    "json": '[{"word": "Hi", "tag": "UH"}]',
 }
 
 

@@ -31,7 +31,7 @@ class Options(ExampleOptions):
     def blocks(self, path: Path) -> Iterator[Block]:
         """Rows as lines of JSON, so that what can be wrong with them is said in the same words; lines count rows."""
         number = 0
-        for schema, rows in _batches(path):
+        for schema, rows in batches(path):
             if not number:
                 self._check_columns(schema, path)
             for row in rows:
@@ -48,7 +48,7 @@ class Options(ExampleOptions):
                 raise DataError("E731", f"the file has no column '{place}'", path, did_you_mean(str(place), names))
 
 
-def _batches(path: Path) -> Iterator[tuple[list[str], list[dict[str, Any]]]]:
+def batches(path: Path) -> Iterator[tuple[list[str], list[dict[str, Any]]]]:
     """The column names with some rows at a time, and an empty first batch; class labels by their names."""
     import pyarrow as pa
     from datasets import Features

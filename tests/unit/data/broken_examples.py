@@ -36,6 +36,10 @@ def jsonl(content: str | bytes, error: str, **options: Any) -> Broken:
     return Broken("jsonl", {"text": ["s"], "label": {"l": "l"}, **options}, content, error)
 
 
+def listed(content: str, error: str, **options: Any) -> Broken:
+    return Broken("json", {"text": ["s"], "label": {"l": "l"}, **options}, content, error)
+
+
 H = "s\tl\n"
 DROP = "; `on_invalid: drop` leaves such rows out"
 DROP_IT = "; `on_invalid: drop` leaves such examples out"
@@ -247,4 +251,32 @@ OBJECTS = {
         '{"header": 1}\n\n3\n', ":3: error E722: a line must be a JSON object, not 3", skip=1
     ),
 }
-BROKEN: dict[str, Broken] = {**ROWS, **HEADERS, **QUOTES, **LABELS, **BYTES, **OBJECTS}
+LISTS = {
+    "a list that is cut off": listed(
+        '[\n{"s": "a"},\n', ":2:12: error E770: not JSON: Expecting value; is the file cut off?"
+    ),
+    "no comma": listed(
+        '[{"s": "a"}\n{"s": "b"}]', ":2:1: error E770: not JSON: Expecting ',' delimiter; is the file cut off?"
+    ),
+    "a list of deep lists": listed("[" * 200000, ": error E771: JSON that cannot be used: nested too deeply"),
+    "no list": listed(
+        '\n{"s": "a"}',
+        ":2: error E772: the file is not a JSON list; name the field that holds the list with `under`; objects line by "
+        "line have the reader `jsonl`",
+    ),
+    "no list in the field": listed(
+        '{"v": 1,\n"d": {}}',
+        ":2: error E772: the field 'd' is not a JSON list; name the field that holds the list with `under`; objects "
+        "line by line have the reader `jsonl`",
+        under="d",
+    ),
+    "no such field": listed(
+        '{"v": []}', ": error E773: the file has no field 'd'; correct `under` of the reader", under="d"
+    ),
+    "an element without its text": listed(
+        '[{"s": "a"},\n {"s": null}]', ":2: error E713: the text 's' is empty" + DROP_IT
+    ),
+    "an element that is a text": listed('["a"]', ":1: error E722: a line must be a JSON object, not the text 'a'"),
+}
+
+BROKEN: dict[str, Broken] = {**ROWS, **HEADERS, **QUOTES, **LABELS, **BYTES, **OBJECTS, **LISTS}

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtlspec.data.corpus import read_split
+from mtlspec.data.readers import json as json_list
 from mtlspec.data.readers import jsonl, table
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.statistics import Statistics
@@ -22,7 +23,7 @@ from mtlspec.errors import DataError, Place
 from mtlspec.spec.cards import DataCard
 from tests.unit.data.broken_examples import BROKEN
 
-KINDS = {"table": table.Options, "jsonl": jsonl.Options}
+KINDS = {"table": table.Options, "jsonl": jsonl.Options, "json": json_list.Options}
 
 
 def read(folder: Path, content: str | bytes, reader: str, **options: Any) -> list[Sentence]:

@@ -51,6 +51,8 @@ SOUND: dict[str, tuple[str, dict[str, Any], bytes]] = {
         b"1 a b\n0 c\n",
     ),
     "jsonl": ("jsonl", EXAMPLE, "\n".join(map(json.dumps, OBJECTS)).encode()),
+    "json": ("json", EXAMPLE, json.dumps(OBJECTS, indent=1).encode()),
+    "json under": ("json", EXAMPLE | {"under": "d"}, json.dumps({"v": 1, "d": OBJECTS}).encode()),
     "parquet": ("arrow", EXAMPLE, _arrow()),
     "stream": ("arrow", EXAMPLE, _stream()),
     "conllu": ("conllu", {}, ("# c\n" + row(1) + row(2, 1) + "\n" + row(1)).encode()),

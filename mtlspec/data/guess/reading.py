@@ -1,0 +1,57 @@
+"""A way to read a file, and how well it fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from mtlspec import kinds
+from mtlspec.errors import DataError
+from mtlspec.spec.families import READERS, ReaderOptions
+
+SAMPLE = 3000  # lines or rows that are looked at
+TASKS = {
+    "label": "classification",
+    "value": "regression",
+    "tags": "tagging",
+    "dep": "biaffine_dep",
+    "con": "crf_con",
+    "srl": "span_srl",
+}
+"""Kind of layer -> the task that learns it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a file seems to be: the options of a reader, layers and their columns, and what should be looked at."""
+
+    what: str  # such as `a table with a header`
+    reader: dict[str, Any]
+    layers: dict[str, str]  # layer -> column
+    distinctive: bool  # hardly any file of another sort looks like this
+    told: bool  # the file itself tells what its columns are: by names, or by what every file of the format has
+    seen: dict[str, str] = field(default_factory=dict)  # what was guessed of the columns, in words
+    doubts: tuple[str, ...] = ()
+
+    def options(self) -> ReaderOptions:
+        made: ReaderOptions = kinds.load(READERS, self.reader["type"]).Options.model_validate(self.reader)
+        return made
+
+
+def fits(options: dict[str, Any], path: Path) -> tuple[int, int]:
+    """How many of the first sentences can be read, and how many cannot."""
+    reader: ReaderOptions = kinds.load(READERS, options["type"]).Options.model_validate(options)
+    good = bad = 0
+    blocks = reader.blocks(path)
+    try:
+        for block in islice(blocks, SAMPLE):
+            try:
+                reader.parse(block)
+                good += 1
+            except DataError:
+                bad += 1
+    except DataError:
+        bad += 1
+    return good, bad

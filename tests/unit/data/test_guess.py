@@ -1,0 +1,277 @@
+"""Cards guessed from files: formats, columns, labels, splits; whatever the bytes, a guess or one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mtlspec.data.guess.card import GuessedCard, corpus_folder, guess_card, guess_reading
+from mtlspec.data.guess.splits import bare_name, split_of, splits_beside
+from mtlspec.data.guess.text import card_text, spec_text
+from mtlspec.errors import DataError, MtlspecError
+from mtlspec.spec.cards import DataCard
+from mtlspec.spec.yaml import parse_yaml
+from tests.unit.data.malformed import line12, row
+
+SENTENCES = [f"this is the sentence number {number} of them" for number in range(40)]
+REAL = Path(os.environ.get("MTLSPEC_DATA", "nowhere"))
+
+
+def guessed(path: Path) -> GuessedCard:
+    return guess_card(path, "x", "r", corpus_folder(path))
+
+
+def write(path: Path, content: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def reader(path: Path, content: str) -> dict[str, Any]:
+    return guess_reading(write(path, content), "mine").reader
+
+
+def rows(*lines: str) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def test_tables_with_and_without_a_header(tmp_path: Path) -> None:
+    body = [f"{number}\t{text}\t{'yes' if number % 3 else 'no'}" for number, text in enumerate(SENTENCES)]
+    assert reader(tmp_path / "a", rows("id\ttext\tlabel", *body)) == {
+        "type": "table",
+        "text": ["text"],
+        "label": {"label": "label"},
+        "id": "id",
+    }
+    assert reader(tmp_path / "b", rows(*body)) == {"type": "table", "header": False, "text": [1], "label": {"label": 2}}
+
+
+def test_csv_with_quotes_semicolons_and_labels_before_texts(tmp_path: Path) -> None:
+    body = [f'"{number % 2}","{text}, and a ""quote"""' for number, text in enumerate(SENTENCES)]
+    found = reader(tmp_path / "a.csv", rows(*body))
+    assert (found["delimiter"], found["quotes"], found["text"], found["label"]) == ("comma", "csv", [1], {"label": 0})
+    body = [f"{text};{number / 7:.2f}" for number, text in enumerate(SENTENCES)]
+    found = reader(tmp_path / "b.csv", rows("sentence;score", *body))
+    assert (found["delimiter"], found["text"], found["value"]) == ("semicolon", ["sentence"], {"score": "score"})
+    body = [f"{number % 2} {text}" for number, text in enumerate(SENTENCES)]
+    found = reader(tmp_path / "c.txt", rows(*body))
+    assert (found["delimiter"], found["cuts"], found["text"], found["label"]) == ("space", 1, [1], {"label": 0})
+
+
+def test_labels_that_mean_none_are_missing(tmp_path: Path) -> None:
+    body = [f"{text}\t{('yes', 'no', '-')[number % 3]}" for number, text in enumerate(SENTENCES)]
+    found = guessed(write(tmp_path / "all.tsv", rows("sentence\tgold_label", *body)))
+    assert found.reading.reader["missing"] == ["", "-"] and found.classes == {"gold_label": ["no", "yes"]}
+    assert any("- in 'gold_label' is taken as: no label" in note for note in found.notes)
+
+
+def test_json_in_lines_lists_and_fields(tmp_path: Path) -> None:
+    objects = [{"in": {"text": text}, "label": number % 2 == 0, "idx": number} for number, text in enumerate(SENTENCES)]
+    options = {"text": ["in.text"], "label": {"label": "label"}, "id": "idx"}
+    assert reader(tmp_path / "a", rows(*map(json.dumps, objects))) == {"type": "jsonl"} | options
+    assert reader(tmp_path / "b", json.dumps(objects)) == {"type": "json"} | options
+    assert (
+        reader(tmp_path / "c", json.dumps({"v": 2, "data": objects}, indent=1))
+        == {
+            "type": "json",
+            "under": "data",
+        }
+        | options
+    )
+
+
+def test_columns_of_tags_with_their_schemes(tmp_path: Path) -> None:
+    text = "".join(f"A{n} NN B-PER\nb{n} VBD I-PER\nc{n} IN O\nd{n} NN B-LOC\n\n" for n in range(30))
+    found = reader(tmp_path / "a.conll", text)
+    assert found == {"type": "columns", "column": {"xpos": 1, "ner": 2}, "spans": {"ner": "iob2"}}
+    spans = reader(tmp_path / "b", "".join(f"w{n}\tS-PER\nv{n}\tB-LOC\nu{n}\tE-LOC\n.\tO\n\n" for n in range(30)))
+    assert spans["spans"] == {"ner": "iobes"} and spans["delimiter"] == "tab"
+    older = reader(tmp_path / "c", "".join(f"w{n} I-PER\nv{n} O\nu{n} I-LOC\nt{n} I-LOC\n. O\n\n" for n in range(30)))
+    assert older["spans"] == {"ner": "iob1"}
+    plain = reader(tmp_path / "d", "".join(f"w{n}\tKEEP\nv{n}\tDEL\n\n" for n in range(30)))
+    assert plain == {"type": "columns", "column": {"mine": 1}, "delimiter": "tab"}
+
+
+@pytest.mark.parametrize(
+    ("type_", "content"),
+    [
+        ("conllu", "# c\n" + row(1) + row(2, 1) + "\n" + row(1)),
+        ("brackets", "(S (A a) (B (C b)))\n(S (A a))\n"),
+        ("conll2012", "#begin document (doc); part 000\n" + line12(0, parse="(A*)") + "\n#end document\n"),
+        ("conll2012", line12(0, parse="(A*)") + "\n"),
+    ],
+)
+def test_formats_of_treebanks(tmp_path: Path, type_: str, content: str) -> None:
+    found = guess_reading(write(tmp_path / "x", content), "mine")
+    assert found.reader == {"type": type_} and found.distinctive
+
+
+@pytest.mark.parametrize(
+    ("given_", "files", "expected"),
+    [
+        (
+            "train.tsv",
+            "train.tsv dev.tsv test.tsv notes.tsv",
+            {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"},
+        ),
+        ("a.train.conll", "a.train.conll a.dev.conll b.dev.conll", {"train": "a.train.conll", "dev": "a.dev.conll"}),
+        ("eng.testa", "eng.train eng.testa eng.testb", {"train": "eng.train", "dev": "eng.testa", "test": "eng.testb"}),
+        ("train/x.txt", "train/x.txt dev/x.txt dev/y.txt", {"train": "train/x.txt", "dev": "dev/x.txt"}),
+        ("Train.csv", "Train.csv Valid.csv trainer.csv", {"train": "Train.csv", "dev": "Valid.csv"}),
+        ("train.tsv", "train.tsv dev_a.tsv dev_b.tsv", {"train": "train.tsv"}),
+        ("all.tsv", "all.tsv train.tsv", {"train": "all.tsv"}),
+        (
+            "train-00000-of-00002.parquet",
+            "train-00000-of-00002.parquet train-00001-of-00002.parquet test-00000-of-00001.parquet",
+            {
+                "train": "train-00000-of-00002.parquet train-00001-of-00002.parquet",
+                "test": "test-00000-of-00001.parquet",
+            },
+        ),
+    ],
+)
+def test_splits_are_found_by_their_names(tmp_path: Path, given_: str, files: str, expected: dict[str, str]) -> None:
+    for name in files.split():
+        write(tmp_path / name, "x")
+    found = splits_beside(tmp_path / given_)
+    shown = {split: " ".join(str(path.relative_to(tmp_path)) for path in paths) for split, paths in found.items()}
+    assert shown == expected
+
+
+def test_names_of_cards_come_from_names_of_files() -> None:
+    assert bare_name(Path("ewt5-small.train.conllu.gz")) == "ewt5_small"
+    assert bare_name(Path("stsa.binary.train")) == "stsa_binary" and bare_name(Path("train.tsv")) == ""
+    assert split_of(Path("x/constraint.tsv")) is None and split_of(Path("x/SICK_trial.txt")) == "dev"
+
+
+def test_files_without_labels_or_of_another_layout_are_told(tmp_path: Path) -> None:
+    body = [f"{text}\t{number % 2}" for number, text in enumerate(SENTENCES)]
+    write(tmp_path / "train.tsv", rows("sentence\tlabel", *body))
+    write(tmp_path / "test.tsv", rows("index\tsentence", *(f"{n}\t{text}" for n, text in enumerate(SENTENCES))))
+    write(tmp_path / "dev.tsv", "something else entirely\n")
+    found = guessed(tmp_path / "train.tsv")
+    group = found.values["files"][0]
+    assert group["paths"] == {"train": "train.tsv", "test": "test.tsv"} and group["unlabelled"] == ["test"]
+    assert found.values["hold_out"] == {"dev": 0.1, "seed": 1} and found.sizes["dev"] > 0
+    assert "dev.tsv is left out: it does not read like the training file" in found.notes
+    assert "test.tsv seems to have no labels: it is predicted, not scored" in found.notes
+
+
+def test_how_sure_a_guess_is(tmp_path: Path) -> None:
+    body = [f"{text}\t{number % 2}" for number, text in enumerate(SENTENCES)]
+    assert guessed(write(tmp_path / "a.tsv", rows("sentence\tlabel", *body))).sure == "sure"
+    assert guessed(write(tmp_path / "b.tsv", rows("sentence\tlabel", *body, "broken"))).sure == "likely"
+    assert guessed(write(tmp_path / "c.tsv", rows(*body))).sure == "a guess"
+
+
+def test_a_packed_file_is_guessed_like_a_plain_one(tmp_path: Path) -> None:
+    file = tmp_path / "x.train.conllu.gz"
+    file.write_bytes(gzip.compress((row(1) + "\n").encode() * 30))
+    assert guess_reading(file, "mine").reader == {"type": "conllu"}
+
+
+def test_the_written_card_means_what_was_guessed(tmp_path: Path) -> None:
+    names = "#1 String\t#2 String\tyes"
+    body = [f"{text}\t{text} too: ok\t{('no', 'on', '~')[number % 3]}" for number, text in enumerate(SENTENCES)]
+    found = guessed(write(tmp_path / "a b: c.tsv", rows(names, *body)))
+    node = parse_yaml(card_text(found.values).encode(), "x.yaml")
+    assert DataCard.model_validate(node.plain()) == found.card
+
+
+def test_classes_that_no_card_can_hold_are_not_listed(tmp_path: Path) -> None:
+    body = [text + "\t" + ("yes", "no\x9b")[number % 2] for number, text in enumerate(SENTENCES)]
+    found = guessed(write(tmp_path / "a.tsv", rows("text\tlabel", *body)))
+    assert not found.classes and parse_yaml(card_text(found.values).encode(), "x.yaml")
+
+
+def test_what_no_reader_can_read_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="E751: no reader finds words or a text"):
+        guess_reading(write(tmp_path / "prose", "This is prose.\nIt has no labels, and no columns.\n"), "x")
+    with pytest.raises(DataError, match="E750: there is no such file"):
+        guess_reading(tmp_path / "none", "x")
+    with pytest.raises(DataError, match="E750: this is a folder"):
+        guess_reading(tmp_path, "x")
+
+
+SIGNS = st.text(st.sampled_from('\t\n\r ,;|"\\{}[]()*_-:.#01aOB\ufeff\u2028\x1b'), max_size=200)
+OBJECTS = st.dictionaries(
+    st.sampled_from(["text", "label", "id", "tokens", "x"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=5,
+    ),
+)
+
+
+@settings(max_examples=150)
+@given(
+    content=st.one_of(
+        st.binary(max_size=300),
+        SIGNS.map(str.encode),
+        st.lists(OBJECTS, max_size=6).map(lambda objects: "\n".join(map(json.dumps, objects)).encode()),
+        st.lists(OBJECTS, max_size=6).map(lambda objects: json.dumps({"data": objects}).encode()),
+    )
+)
+@example(content=b"")
+@example(content=b"PAR1")
+@example(content=b"ARROW1\0\0")
+@example(content=b"\xff\xff\xff\xff\0\0")
+@example(content=b"[" * 100_000)
+def test_any_bytes_give_a_guess_or_one_line(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("train.tsv", "dev.tsv", "train.json.gz"):
+            (Path(folder) / name).write_bytes(content)
+        for name in ("train.tsv", "train.json.gz"):
+            try:
+                found = guessed(Path(folder) / name)
+            except MtlspecError as error:
+                assert all("\n" not in str(problem) for problem in error.problems)
+            else:
+                assert spec_text(found.card, "tiny") and card_text(found.values)
+
+
+EXPECTED: dict[str, tuple[str, Any, Any]] = {
+    "ewt5/small/ewt5-small.train.conllu": ("conllu", None, ["upos", "xpos", "dep"]),
+    "ewt5/full/ewt5.dev.ner.conll.gz": ("columns", None, ["xpos", "ner"]),
+    "ewt5/small/ewt5-small.test.trees": ("brackets", None, ["con", "pos"]),
+    "ewt5/small/ewt5-small.train.srl.conll12": ("conll2012", None, ["pos", "con", "ner", "srl"]),
+    "tagging/chunk.train.conll": ("columns", None, ["chunk"]),
+    "tagging/com.dev.conll": ("columns", None, ["x"]),
+    "glue/CoLA/train.tsv": ("table", [3], {"label": 1}),
+    "glue/RTE/train.tsv": ("table", ["sentence1", "sentence2"], {"label": "label"}),
+    "glue/MRPC/train.tsv": ("table", ["#1 String", "#2 String"], {"quality": "Quality"}),
+    "glue/STS-B/train.tsv": ("table", ["sentence1", "sentence2"], {"score": "score"}),
+    "glue/SST-2/stsa.binary.train": ("table", [1], {"label": 0}),
+    "glue/AGNews/test.csv": ("table", [1, 2], {"label": 0}),
+    "glue_tiny/MNLI/train.tsv": ("table", ["sentence1", "sentence2"], {"gold_label": "gold_label"}),
+    "nli/sick/SICK_train.txt": ("table", ["sentence_A", "sentence_B"], {"entailment_judgment": "entailment_judgment"}),
+    "nli/scitail/dev.re2.txt": ("table", [0, 1], {"label": 2}),
+    "nli/snli/snli_1.0_dev.jsonl": ("jsonl", ["sentence1", "sentence2"], {"gold_label": "gold_label"}),
+    "sentiment/uci/imdb_labelled.txt": ("table", [0], {"label": 1}),
+    "superglue/BoolQ/train.fewglue32.jsonl": ("jsonl", ["question", "passage"], {"label": "label"}),
+    "superglue/CB/train.jsonl": ("jsonl", ["premise", "hypothesis"], {"label": "label"}),
+    "superglue/WiC/val.jsonl": ("jsonl", ["sentence1", "sentence2"], {"label": "label"}),
+}
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not REAL.is_dir(), reason="MTLSPEC_DATA names no folder")
+@pytest.mark.parametrize("name", EXPECTED)
+def test_real_files_are_guessed(name: str) -> None:
+    type_, text, layers = EXPECTED[name]
+    found = guessed(REAL / name)
+    assert found.reading.reader["type"] == type_ and not found.malformed
+    if text is None:
+        assert list(found.reading.layers) == layers
+    else:
+        options = found.reading.reader
+        assert options["text"] == text and layers in (options.get("label"), options.get("value"))
