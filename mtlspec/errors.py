@@ -112,7 +112,8 @@ class Problems(MtlspecError):  # noqa: N818  # a group, not one error
             raise ValueError("a group of problems needs at least one")
         first = self._problems[0]
         super().__init__(first.code, first.message, first.place, first.hint)
-        self.exit_code = first.exit_code  # type: ignore[misc]  # a group exits as its members do
+        # A group exits as its members do; where they differ, what is wrong with the spec comes before the rest.
+        self.exit_code = min(problem.exit_code for problem in self._problems)  # type: ignore[misc]
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self._problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,9 @@ from mtlspec.errors import MtlspecError, Problems
 
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
+    from mtlspec.spec.load import Examined, LoadedSpec
+
+_HASHED = 64e6  # bytes: a tenth of a second
 
 EXAMPLES = (
     "mtlspec check specs/stem_cell.yaml",
@@ -26,11 +29,16 @@ def command(
     as_: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
     ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Leave this machine out: only what stands in the files of specs and cards."),
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="For scripts: summaries and errors on stdout.")] = False,
 ) -> int:
-    """Check specs and the cards they name, without running anything.
+    """Check specs, the cards they name, and whether this machine has what they need, without running anything.
 
-    Every error is one line: file:line:column, a number, what is wrong and, where possible, what was meant.
+    Every error is one line: file:line:column, a number, what is wrong and, where possible, what was meant. Data and
+    encoders must be here and locked, unless a run has made its own copies; large files are only looked for, not hashed.
     """
     from mtlspec.cli import console
     from mtlspec.cli.specs import find_wanted
@@ -38,27 +46,72 @@ def command(
 
     project = Project.find()
     summaries: list[dict[str, Any]] = []
-    problems: list[MtlspecError] = []
+    problems: dict[str, MtlspecError] = {}
+    notes: dict[str, None] = {}
     for name in specs:
         try:
-            summaries.append(_summary(project, *find_wanted(name, project, set_, as_)))
+            found = _examine(project, *find_wanted(name, project, set_, as_), not offline, notes.setdefault)
         except MtlspecError as error:
-            problems.extend(error.problems)
+            found = error.problems
+        if isinstance(found, dict):
+            summaries.append(found)
+        else:
+            problems |= {str(problem): problem for problem in found}  # several specs may name one card
     if json_:
-        console.say_json({"specs": summaries, "errors": [_error(problem) for problem in problems]})
-        return problems[0].exit_code if problems else 0
+        errors = [_error(problem) for problem in problems.values()]
+        console.say_json({"specs": summaries, "errors": errors, "notes": list(notes)})
+        return Problems(problems.values()).exit_code if problems else 0
     for summary in summaries:
         _show(summary)
+    for note in notes:
+        console.note(note)
     if problems:
-        raise Problems(problems)
+        raise Problems(problems.values())
     return 0
 
 
-def _summary(project: Project, path: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    from mtlspec.spec.expand import expand
-    from mtlspec.spec.load import load_spec
+def _examine(
+    project: Project, path: Path, overrides: Sequence[str], here: bool, note: Callable[[str], None]
+) -> dict[str, Any] | Sequence[MtlspecError]:
+    """What there is to say of a sound spec, or all that is wrong with it."""
+    from mtlspec.execute.materialise import require_own_name
+    from mtlspec.spec.load import examine_spec
 
-    loaded = load_spec(path, project, overrides)
+    examined = examine_spec(path, project, overrides)
+    problems = list(examined.problems)
+    if examined.loaded is not None:
+        require_own_name(project, examined.loaded)
+    if here:
+        problems += _lacking(project, examined, note)
+    if problems or examined.loaded is None:
+        return problems
+    return _summary(project, path, examined.loaded)
+
+
+def _lacking(project: Project, examined: Examined, note: Callable[[str], None]) -> list[MtlspecError]:
+    """What a run would miss on this machine."""
+    from mtlspec.execute.machine import Machine
+    from mtlspec.execute.materialise import materialise_loaded
+    from mtlspec.execute.staleness import statuses
+    from mtlspec.io.budget import Budget
+
+    def work() -> Collection[str] | None:
+        if examined.loaded is None:
+            return None
+        planned = materialise_loaded(project, examined.loaded)
+        return {status.stage.name for status in statuses(planned) if status.computed}
+
+    budget = Budget(_HASHED)
+    found = list(Machine(project, work, note, budget, budget).lacks(examined.needs))
+    if budget.passed_over:
+        files = "1 large file is" if budget.passed_over == 1 else f"{budget.passed_over} large files are"
+        note(f"{files} here, but not compared with the card's digest: a run does that")
+    return found
+
+
+def _summary(project: Project, path: Path, loaded: LoadedSpec) -> dict[str, Any]:
+    from mtlspec.spec.expand import expand
+
     trainings = [variant.group for variant in expand(loaded.spec)]
     return {
         "file": project.relative(path),

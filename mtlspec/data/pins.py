@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mtlspec.data.files import card_files, split_files
 from mtlspec.errors import DataError, MtlspecError, Place, Problems
+from mtlspec.io.budget import Budget
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_text_if_changed
@@ -55,17 +56,17 @@ def locked(card: DataCard, root: Path) -> dict[str, str]:
     return {path: _digest(card, root, path) for path in card_files(card, root)}
 
 
-def check_pins(card: DataCard, root: Path, card_file: Path) -> None:
+def check_pins(card: DataCard, root: Path, card_file: Path, budget: Budget | None = None) -> None:
     """Every file is there and has its recorded digest; all that do not are named at once.
 
     A recorded file that is gone is one of them: a pattern would no longer find it. Nor may a file that is trained on
-    belong to another split.
+    belong to another split. Files over the budget need only be there and have a digest.
     """
     problems: list[MtlspecError] = [*_shared_files(card, root)]
     gone = (path for path in card.sha256 if not (root / path).is_file())
     for path in sorted({*card_files(card, root), *gone}):
         try:
-            _check_pin(card, root, path, card_file)
+            _check_pin(card, root, path, card_file, budget or Budget())
         except DataError as problem:
             problems.append(problem)
     if problems:
@@ -92,8 +93,11 @@ def _file_place(card: DataCard, root: Path, path: str) -> Place:
     return Place(str(root / path) if card.generator is None else f"{card.name}/{path}")
 
 
-def _check_pin(card: DataCard, root: Path, path: str, card_file: Path) -> None:
-    found, recorded = _digest(card, root, path), card.sha256.get(path)
+def _check_pin(card: DataCard, root: Path, path: str, card_file: Path, budget: Budget) -> None:
+    recorded = card.sha256.get(path)
+    if recorded is not None and (root / path).is_file() and not budget.allows(root / path):
+        return
+    found = _digest(card, root, path)
     where, remedy = card_file.name, f"`mtlspec data lock {card.name}`"
     record = f"record it: {remedy}"
     if not card_file.is_file():

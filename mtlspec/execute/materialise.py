@@ -71,11 +71,14 @@ class Materialised:
 
 def materialise(project: Project, spec_path: Path, overrides: Sequence[str] = ()) -> Materialised:
     """Load, check and plan a spec; pure until `write`."""
-    loaded = load_spec(spec_path, project, overrides)
+    return materialise_loaded(project, load_spec(spec_path, project, overrides))
+
+
+def materialise_loaded(project: Project, loaded: LoadedSpec) -> Materialised:
+    require_own_name(project, loaded)
     plan = build_plan(loaded)
     places = project.run(plan.spec)
     source = Source(loaded.source, loaded.overrides)
-    _require_own_name(project, loaded, places)
     planned_from = [*loaded.files, project.lock_file, project.own_kinds, PACKAGE]
     relative = [
         _from_run(project, path) for path in planned_from if path.exists() and path.is_relative_to(project.root)
@@ -105,9 +108,10 @@ def planned_today(project: Project, places: RunPlaces) -> Materialised:
     return planned
 
 
-def _require_own_name(project: Project, loaded: LoadedSpec, places: RunPlaces) -> None:
+def require_own_name(project: Project, loaded: LoadedSpec) -> None:
     """Neither a copy of a spec that kept its name nor other overrides replace the results of the first."""
-    told, name = read_source(places), places.spec_name
+    name = loaded.spec.name
+    told = read_source(project.run(name))
     if told is None:
         return
     if told.spec != loaded.source and name in _called(project, told):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from mtlspec.data.pins import check_pins, resolve_root
-from mtlspec.errors import DataError
+from mtlspec.errors import Problems
 from mtlspec.execute.alone import run_alone
 from mtlspec.execute.estimate import Estimates, estimates
 from mtlspec.execute.leftovers import repair_metadata
+from mtlspec.execute.machine import Machine
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
 from mtlspec.io.project import Project
-from mtlspec.spec.cards import DataCard
 from mtlspec.spec.models import RunOptions as MachineOptions
 
 
@@ -51,7 +50,8 @@ def run_spec(
             note(f"repaired: removed {path}, which an interrupted command had left broken")
         expected = estimates(project, planned.plan)
         stale = {status.stage.name for status in statuses(planned) if status.computed}
-        check_data(planned, stale, note)
+        if missing := list(Machine(project, lambda: stale, note).lacks(planned.loaded.needs)):
+            raise Problems(missing)
         planned.write()
         workers = options.workers or room(planned.loaded.spec.run, options.cores)
         stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
@@ -66,25 +66,3 @@ def room(machine: MachineOptions, cores: int) -> int:
     Two models on one GPU share its memory and its time, and each of them is slower than alone.
     """
     return max(cores // machine.threads, 1) if machine.device == "cpu" else 1
-
-
-def check_data(planned: Materialised, stale: Collection[str], note: Callable[[str], None]) -> None:
-    """Data that lies on disk is what its card pinned; DVC would accept a drifted file in silence.
-
-    Who has not got the data can still work with the sealed copy that a finished `data` stage made.
-    """
-    for card in planned.loaded.data.values():
-        _check_corpus(card, planned.project, f"data-{card.name}" in stale, note)
-
-
-def _check_corpus(card: DataCard, project: Project, stale: bool, note: Callable[[str], None]) -> None:
-    if card.generator is not None:
-        return
-    try:
-        root = resolve_root(card, project)
-    except DataError as error:
-        if stale:
-            raise
-        note(f"{error.message}: using the copy that was made when it was here")
-        return
-    check_pins(card, root, project.data_cards / f"{card.name}.yaml")

@@ -23,7 +23,8 @@ _PREFACE = """\
 Written by `mtlspec schema --docs docs/spec.md` from the code; a test keeps it current.
 
 A spec is one YAML file, and one spec is one experiment. Unknown keys are errors. `mtlspec check SPEC` says all that is
-wrong at once, with file, line and column; `mtlspec schema > spec.schema.json` makes a JSON schema for editors.
+wrong at once, with file, line and column, and which data, encoder or device this machine lacks (`--offline` leaves the
+machine out); `mtlspec schema > spec.schema.json` makes a JSON schema for editors.
 
 **YAML.** Scalars are those of YAML 1.2: `2e-5` is a number, `no` and `on` are texts, `0o17` is octal. Tags, anchors,
 aliases, merge keys and duplicate keys are errors.

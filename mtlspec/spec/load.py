@@ -25,6 +25,17 @@ M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True)
+class Needs:
+    """What a spec needs of the machine it runs on, as far as it and its cards are sound."""
+
+    data: tuple[DataCard, ...] = ()
+    encoder: EncoderCard | None = None
+    weights: bool = False  # of the encoder, not its tokenizer alone
+    device: str = "cpu"
+    device_place: Place | None = None
+
+
+@dataclass(frozen=True)
 class LoadedSpec:
     """A spec with the cards it names."""
 
@@ -35,27 +46,61 @@ class LoadedSpec:
     source: str  # the spec's own file, relative to the project
     base: str  # what this file calls the spec; with overrides, `spec.name` is that of a variant
     overrides: tuple[str, ...]
+    needs: Needs
+
+
+@dataclass(frozen=True)
+class Examined:
+    """All that can be said of a spec; it is loaded if nothing is wrong."""
+
+    problems: tuple[MtlspecError, ...]  # each once
+    needs: Needs
+    loaded: LoadedSpec | None
 
 
 def load_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> LoadedSpec:
-    """Read, merge, validate and cross-check a spec; raises `Problems` with all that is wrong."""
+    """A spec with its cards; raises `Problems` with all that is wrong."""
+    examined = examine_spec(path, project, overrides)
+    if examined.loaded is None:
+        raise Problems(examined.problems)
+    return examined.loaded
+
+
+def examine_spec(path: Path, project: Project, overrides: Sequence[str] = ()) -> Examined:
+    """Read, merge, validate and cross-check a spec; a text that cannot be read at all is raised."""
     loader = _Loader(Sources(project))
     written = loader.sources.spec(path)
-    node = _complete_models(apply_overrides(written, overrides))
-    node, cards = loader.take_corpora(node, project.data_cards)
+    node, wrong = apply_overrides(written, overrides)
+    loader.problems.extend(wrong)
+    node, cards = loader.take_corpora(_complete_models(node), project.data_cards)
     node, encoder = loader.take_card(node, ("encoder", "card"), EncoderCard, project.encoder_cards)
     spec = loader.validate(ExperimentSpec, node)
     loader.problems.extend(check_spec(node, cards, encoder, spec.models if spec else _valid_groups(node)))
     base = own_name(written)
-    if overrides and base is not None:
+    if overrides and not wrong and base is not None:
         loader.problems.extend(check_name(base, path, project, overrides))
-    loader.raise_problems()
+    needs = _needs(node, loader.sound, spec)
+    if problems := loader.unique():
+        return Examined(problems, needs, None)
     assert spec is not None and encoder is not None
     data = {name: card for name, card in cards.items() if card is not None}
     base = base or spec.name
     spec = resolved(spec, data, encoder).model_copy(update={"name": name_of_run(base, overrides)})
     files = tuple(dict.fromkeys(loader.sources.files))
-    return LoadedSpec(spec, data, encoder, files, project.relative(path.absolute()), base, tuple(overrides))
+    source = project.relative(path.absolute())
+    loaded = LoadedSpec(spec, data, encoder, files, source, base, tuple(overrides), needs)
+    return Examined((), needs, loaded)
+
+
+def _needs(node: Node, cards: Sequence[DataCard | EncoderCard], spec: ExperimentSpec | None) -> Needs:
+    said = node.near(("run", "device"))
+    return Needs(
+        tuple(card for card in cards if isinstance(card, DataCard)),
+        next((card for card in cards if isinstance(card, EncoderCard)), None),
+        spec is not None and spec.encoder.reads_weights,
+        spec.run.device if spec is not None else "cpu",
+        said.place,
+    )
 
 
 def own_name(written: Node) -> str | None:
@@ -75,7 +120,8 @@ def load_encoder_card(name: str, project: Project) -> EncoderCard:
 def _load_card(name: str, model: type[M], folder: Path, project: Project) -> M:
     loader = _Loader(Sources(project))
     card = loader.card(model, loader.sources.card(folder, Node(name, Place(project.relative(folder)))))
-    loader.raise_problems()
+    if problems := loader.unique():
+        raise Problems(problems)
     assert card is not None
     return card
 
@@ -86,6 +132,7 @@ class _Loader:
 
     sources: Sources
     problems: list[MtlspecError] = field(default_factory=list)
+    sound: list[DataCard | EncoderCard] = field(default_factory=list)  # cards without a problem of their own
 
     def validate(self, model: type[M], node: Node) -> M | None:
         try:
@@ -98,7 +145,9 @@ class _Loader:
         """A card, checked as far as it is valid."""
         card = self.validate(model, node)
         if isinstance(card, DataCard | EncoderCard):
-            self.problems.extend(check_card(card, node))
+            wrong = list(check_card(card, node))
+            self.problems.extend(wrong)
+            self.sound += [card] if not wrong else []
         return card
 
     def take_card(self, spec: Node, path: tuple[str, ...], model: type[M], folder: Path) -> tuple[Node, M | None]:
@@ -129,11 +178,10 @@ class _Loader:
             spec, cards[name] = self.take_card(spec, ("data", name), DataCard, folder)
         return spec, cards
 
-    def raise_problems(self) -> None:
-        """All of them, each once: a wrong `train` is met again in every model that it is merged into."""
+    def unique(self) -> tuple[MtlspecError, ...]:
+        """Each problem once: a wrong `train` is met again in every model that it is merged into."""
         unique = {(p.place, p.code, p.message): p for p in reversed(self.problems)}
-        if unique:
-            raise Problems(reversed(unique.values()))
+        return tuple(reversed(unique.values()))
 
 
 def _complete_models(node: Node) -> Node:

@@ -56,17 +56,15 @@ def same(a: Sequence[str], b: Sequence[str]) -> bool:
     return canonical_json(settings(a)) == canonical_json(settings(b))
 
 
-def apply_overrides(node: Node, overrides: Sequence[str]) -> Node:
-    """All of them laid on a spec, in their order."""
+def apply_overrides(node: Node, overrides: Sequence[str]) -> tuple[Node, list[MtlspecError]]:
+    """Those that can be, laid on a spec in their order; and what is wrong with the others."""
     problems: list[MtlspecError] = []
     for text in overrides:
         try:
             node = apply_override(node, text)
         except MtlspecError as error:
             problems.extend(error.problems)
-    if problems:
-        raise Problems(problems)
-    return node
+    return node, problems
 
 
 def check_name(spec: str, path: Path, project: Project, overrides: Sequence[str]) -> Iterator[SpecError]:

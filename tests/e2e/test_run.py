@@ -167,6 +167,7 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
 
     without = study.mtlspec("run", "far", "--no-publish")
     assert "CORPORA is not set: using the copy that was made when it was here" in without.stderr
+    assert "using the copy that was made when it was here" in study.mtlspec("check", "far").stderr
     for name in ("train.conllu", "dev.conllu"):
         with (tmp_path / "mini" / name).open("a") as file:
             file.write("\n")

@@ -16,10 +16,8 @@ from torch import nn
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
 from mtlspec.model.encoder.config_check import check_config, check_size
+from mtlspec.model.encoder.pinned_files import WEIGHTS, require_safe_weights
 from mtlspec.model.encoder.removal import kept_heads, shrink_to_record
-
-SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
 
 
 @contextmanager
@@ -38,21 +36,6 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def require_safe_weights(directory: Path) -> None:
-    """An error unless the directory has safetensors weights; pickled ones can run code and are never read."""
-    if any((directory / name).is_file() for name in SAFE_WEIGHTS):
-        return
-    pickled = sorted(path.name for pattern in _PICKLED for path in directory.glob(pattern))
-    if pickled:
-        raise EncoderError(
-            "E301",
-            f"the weights are only there as {pickled[0]}, which is not read because it can run code",
-            directory,
-            "use a revision with model.safetensors, or convert it once",
-        )
-    raise EncoderError("E302", "there is no model.safetensors", directory)
 
 
 def load_config(directory: Path) -> Any:
@@ -127,7 +110,7 @@ def save_model(model: nn.Module, config: Any, directory: Path) -> None:
 
     write_json(directory / "config.json", config_values(config))
     weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-    write_bytes(directory / SAFE_WEIGHTS[0], save(weights, metadata={"format": "pt"}))
+    write_bytes(directory / WEIGHTS, save(weights, metadata={"format": "pt"}))
 
 
 def _load_pruned(directory: Path, config: Any) -> nn.Module:
@@ -137,7 +120,7 @@ def _load_pruned(directory: Path, config: Any) -> nn.Module:
 
     model = build_model(config)
     try:
-        model.load_state_dict(load((directory / SAFE_WEIGHTS[0]).read_bytes()))
+        model.load_state_dict(load((directory / WEIGHTS).read_bytes()))
     except (SafetensorError, OSError, RuntimeError) as error:
         raise EncoderError(
             "E352", f"the weights do not fit the pruned encoder: {first_line(error)}", directory

@@ -11,7 +11,15 @@ from mtlspec.io.digest import digest_bytes
 from mtlspec.io.json_object import read_object
 from mtlspec.io.write import write_bytes, write_json, write_text
 from mtlspec.model.encoder.config_check import check_config
-from mtlspec.model.encoder.pinned_files import INDEX, SETTINGS, WEIGHTS, check_digest, check_known, needed_files
+from mtlspec.model.encoder.pinned_files import (
+    INDEX,
+    SETTINGS,
+    WEIGHTS,
+    check_digest,
+    check_known,
+    needed_files,
+    require_safe_weights,
+)
 from mtlspec.model.encoder.request import Request
 from mtlspec.model.encoder.tokenizer_trial import try_tokenizer
 
@@ -22,8 +30,6 @@ def copy_pinned(source: Path, request: Request, pins: Mapping[str, str], *, all_
     With `all_pinned` each must have a pin; where no weights are asked for, a tokenizer is enough. A tokenizer without
     its fast form is converted, shards are joined.
     """
-    from mtlspec.model.encoder.loading import require_safe_weights
-
     files, out = needed_files(source), request.out
     if request.weights:
         require_safe_weights(source)

@@ -23,6 +23,7 @@ _SLOW_TOKENIZER = (
 )
 PATTERNS = (*SETTINGS, *_SLOW_TOKENIZER, "*.safetensors", INDEX)
 """What a download needs to bring."""
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,21 @@ def needed_files(folder: Path) -> NeededFiles:
     if "tokenizer.json" not in names:
         names += [name for name in _SLOW_TOKENIZER if (folder / name).is_file()]
     return NeededFiles(folder, tuple(names), tuple(shards))
+
+
+def require_safe_weights(directory: Path) -> None:
+    """An error unless the directory has safetensors weights; pickled ones can run code and are never read."""
+    if any((directory / name).is_file() for name in (WEIGHTS, INDEX)):
+        return
+    pickled = sorted(path.name for pattern in _PICKLED for path in directory.glob(pattern))
+    if pickled:
+        raise EncoderError(
+            "E301",
+            f"the weights are only there as {pickled[0]}, which is not read because it can run code",
+            directory,
+            "use a revision with model.safetensors, or convert it once",
+        )
+    raise EncoderError("E302", "there is no model.safetensors", directory)
 
 
 def check_known(files: NeededFiles, pins: Mapping[str, str], all_pinned: bool, card_file: Path) -> None:

@@ -91,7 +91,7 @@ def test_the_help_documents_the_exit_codes(tmp_path: Path) -> None:
 
 
 def test_a_sound_spec_is_summarised(project: Project) -> None:
-    done = mtlspec("check", "study", cwd=project.root)
+    done = mtlspec("check", "study", "--offline", cwd=project.root)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "specs/study.yaml: correct",
@@ -108,7 +108,7 @@ def test_every_error_is_one_line_on_stderr(project: Project) -> None:
     (project.root / "specs/study.yaml").write_text(
         SPEC.replace("epochs: 5", "epochs: x").replace("layer: xpos", "layer: y")
     )
-    done = mtlspec("check", "specs/study.yaml", "--set", "seeds=[]", cwd=project.root)
+    done = mtlspec("check", "specs/study.yaml", "--offline", "--set", "seeds=[]", cwd=project.root)
     assert (done.returncode, done.stdout) == (2, "")
     assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
         "--set seeds=[]",
@@ -127,7 +127,7 @@ def test_a_long_error_is_not_wrapped(project: Project) -> None:
 
 def test_errors_as_json(project: Project) -> None:
     (project.root / "specs/study.yaml").write_text(SPEC.replace("epochs: 5", "epoch: 5"))
-    done = mtlspec("check", "study", "--json", cwd=project.root)
+    done = mtlspec("check", "study", "--json", "--offline", cwd=project.root)
     assert (done.returncode, done.stderr) == (2, "")
     assert json.loads(done.stdout) == {
         "errors": [
@@ -140,6 +140,7 @@ def test_errors_as_json(project: Project) -> None:
                 "message": "unknown key 'epoch'",
             }
         ],
+        "notes": [],
         "specs": [],
     }
 

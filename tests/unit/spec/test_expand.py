@@ -87,7 +87,11 @@ def test_values_that_read_alike_get_different_names(load: Load) -> None:
 
 
 def test_long_names_are_cut_and_stay_unique(load: Load) -> None:
-    text = SPEC.replace("  stl:", f"  {'g' * 40}:").replace("[stl, mtl]", "[]").replace("  mtl:", f"  {'h' * 40}:")
+    text = (
+        SPEC.replace("  stl:", f"  {'g' * 40}:")
+        .replace("[stl, mtl]", f"[], baseline: {'g' * 40}")
+        .replace("  mtl:", f"  {'h' * 40}:")
+    )
     sweep = (
         "sweep={train.weight_decay: [0.1, 0.2], train.checkpoint_every: [100, 200], train.warmup: [0.11111, 0.22222]}"
     )

@@ -12,8 +12,10 @@ from mtlspec.spec.families import Sha256, SourceOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mtlspec.errors import EncoderError
     from mtlspec.model.encoder.request import Request
 
+_OFFLINE = "HF_HUB_OFFLINE is set"
 SECONDS = 5.0  # to wait for the hub's first answer
 
 
@@ -32,7 +34,12 @@ class Options(SourceOptions):
         return self.sha256
 
     def folder(self, project_root: Path) -> Path | None:
-        return _cached(self, project_root)
+        from huggingface_hub import constants
+
+        found = _cached(self, project_root) if any(_snapshot(self, cache) for cache in _caches(project_root)) else None
+        if found is None and constants.HF_HUB_OFFLINE:
+            raise _unreachable(self, _OFFLINE)
+        return found
 
     def fetch(self, request: Request) -> dict[str, Any]:
         from mtlspec.model.encoder.pinned_copy import copy_pinned
@@ -109,19 +116,25 @@ def _require_hub(options: Options) -> None:
     from huggingface_hub import constants
     from huggingface_hub.utils import get_session
 
-    from mtlspec.errors import EncoderError
-
     try:
         if constants.HF_HUB_OFFLINE:
-            raise ConnectionError("HF_HUB_OFFLINE is set")
+            raise ConnectionError(_OFFLINE)
         get_session().head(constants.ENDPOINT, timeout=SECONDS)
     except Exception as error:  # the HTTP library's own exceptions, which are not ours to know
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise EncoderError(
-            "E332",
-            f"'{options.id}' is in no local hub cache and the hub cannot be reached: {reason}",
-            hint=_hint(options),
-        ) from None
+        raise _unreachable(options, reason) from None
+
+
+def _unreachable(options: Options, reason: str) -> EncoderError:
+    from mtlspec.errors import EncoderError
+
+    message = f"'{options.id}' is in no local hub cache and the hub cannot be reached: {reason}"
+    return EncoderError("E332", message, hint=_hint(options))
+
+
+def _snapshot(options: Options, cache: Path) -> bool:
+    """Whether a cache has anything of the commit; a look at a folder, where the library takes long to be imported."""
+    return (cache / f"models--{options.id.replace('/', '--')}" / "snapshots" / options.revision).is_dir()
 
 
 def _hint(options: Options) -> str:
