@@ -2,10 +2,11 @@
 
 A command is one file, `mtlspec/cli/<name>.py`, and `PANELS` (or `HIDDEN`) names it in the order of the help. It holds
 
-- `command(...)`: a typer function. Its docstring is the help text, its first line the summary (rich markup: write `\\[`
-  for a bracket). It returns None or an exit code, and raises `MtlspecError` for what a user can mend;
+- `command(...)`: a typer function. Its docstring is the help text, its first paragraph the summary. It returns None
+  or an exit code, and raises `MtlspecError` for what a user can mend;
 - or `app`: a `typer.Typer(help=..., no_args_is_help=True)` with sub-commands;
-- `EXAMPLES`: a tuple of command lines, shown at the end of `--help`.
+- `EXAMPLES`: a tuple of command lines, shown at the end of `--help`; `{spec}`, `{data}` and `{encoder}` become names
+  of the project that somebody is in, so that every example can be typed as it stands.
 
 The file is light at import: typer and `mtlspec.errors`; everything else comes in inside the function.
 """
@@ -24,6 +25,7 @@ from typing import Annotated
 
 import typer
 
+from mtlspec.cli.help import Command, Group, block
 from mtlspec.errors import MtlspecError, SetupError
 from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.secrets import without_secrets
@@ -63,10 +65,11 @@ def build(names: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="mtlspec",
         help="Declarative, reproducible multi-task-learning experiments with transformer encoders.",
-        epilog=_lines("Examples", EXAMPLES) + "\n\n" + _lines("Exit codes", EXIT_CODES),
+        epilog=block("Examples", EXAMPLES) + "\n\n" + block("Exit codes", EXIT_CODES),
+        cls=Group,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_global_options)
@@ -149,11 +152,13 @@ def _print_traceback() -> None:
 
 
 def _register(app: typer.Typer, name: str, module: ModuleType, panel: str | None) -> None:
-    epilog = _lines("Examples", getattr(module, "EXAMPLES", ()))
+    epilog = block("Examples", getattr(module, "EXAMPLES", ()))
     if hasattr(module, "app"):
-        app.add_typer(module.app, name=name, epilog=epilog, rich_help_panel=panel, hidden=panel is None)
+        for part in module.app.registered_commands:
+            part.cls = Command
+        app.add_typer(module.app, name=name, cls=Group, epilog=epilog, rich_help_panel=panel, hidden=panel is None)
     else:
-        app.command(name, epilog=epilog, rich_help_panel=panel, hidden=panel is None)(module.command)
+        app.command(name, cls=Command, epilog=epilog, rich_help_panel=panel, hidden=panel is None)(module.command)
 
 
 def _wanted(options: Sequence[str]) -> tuple[str, ...]:
@@ -163,13 +168,6 @@ def _wanted(options: Sequence[str]) -> tuple[str, ...]:
     if first in commands and "_MTLSPEC_COMPLETE" not in os.environ:
         return (first,)
     return tuple(commands)
-
-
-def _lines(title: str, lines: Sequence[str]) -> str:
-    """A titled block of an epilog."""
-    if not lines:
-        return ""
-    return "\n".join([f"[bold]{title}:[/bold]", *("  " + line.replace("[", "\\[") for line in lines)])
 
 
 def _usage(error: Exception) -> str | None:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 _HASHED = 64e6  # bytes: a tenth of a second
 
 EXAMPLES = (
-    "mtlspec check specs/stem_cell.yaml",
-    "mtlspec check stem_cell --set train.epochs=1 --set seeds=[1]",
+    "mtlspec check specs/{spec}.yaml",
+    "mtlspec check {spec} --set train.epochs=1 --set seeds=[1]",
     "mtlspec check specs/*.yaml --json",
 )
 
 
 def command(
-    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Spec files, or names of files in specs/.")],
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC", help="Spec files, or names of files in specs/.")],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
+    ] = None,
     as_: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
     ] = None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mtlspec.cli import console
+from mtlspec.io.words import counted
 
 if TYPE_CHECKING:
     from mtlspec.data.tokenizer import WordTokenizer
@@ -24,7 +25,7 @@ def say_corpus(card: DataCard, statistics: Mapping[str, Any], dropped: Mapping[s
 
     sentences, words = (sum(statistics[key].values()) for key in ("sentences", "tokens"))
     console.say(f"{card.name}: {card.title or card.source}", style="bold")
-    console.say(f"{words:,} words in {sentences:,} sentences; licence {card.licence}\n")
+    console.say(f"{counted(words, 'word')} in {counted(sentences, 'sentence')}; licence {card.licence}\n")
     tables = {title: (columns, rows) for title, columns, rows in statistics_rows(statistics)}
     columns, size = tables["Size"]
     console.say_table(columns, [[_grouped(cell) for cell in row] for row in size])
@@ -54,7 +55,7 @@ def say_labels(statistics: Mapping[str, Any], layer: str) -> None:
         train = by.get("train", 0)
         numbers = (f"{by.get(split, 0):,}" for split in splits)
         rows.append((label, *numbers, f"{100 * train / whole:.1f} %", _bar(train, longest)))
-    console.say_table(("label", *splits, "of train", ""), rows, f"{len(counts)} labels of {layer}")
+    console.say_table(("label", *splits, "of train", ""), rows, f"{counted(len(counts), 'label')} of {layer}")
 
 
 def tokenizer_of(name: str, project: Project) -> WordTokenizer:
@@ -110,7 +111,7 @@ def _say_dropped(dropped: Mapping[str, Sequence[DataError]]) -> None:
         return
     lines = sum(defect.lines for defect in found)
     swallowed = f", which are {lines:,} lines" if lines > len(found) else ""
-    console.say(f"\nLeft out because the card says `on_invalid: drop`: {len(found):,} sentences{swallowed}")
+    console.say(f"\nLeft out because the card says `on_invalid: drop`: {counted(len(found), 'sentence')}{swallowed}")
     for line in defects[:_DEFECTS]:
         console.say(f"  {line}")
     if len(defects) > _DEFECTS:

@@ -19,11 +19,11 @@ app = typer.Typer(
 EXAMPLES = (
     "mtlspec data new corpora/reviews/train.tsv",
     "mtlspec data list",
-    "mtlspec data stats english_mini",
-    "mtlspec data stats english_mini --layer dep",
-    "mtlspec data sample english_mini --split dev -n 2",
-    "mtlspec data lock english_mini",
-    "mtlspec data page english_mini docs/english_mini.md",
+    "mtlspec data stats {data}",
+    "mtlspec data stats {data} --layer {layer}",
+    "mtlspec data sample {data} --split dev -n 2",
+    "mtlspec data lock {data}",
+    "mtlspec data page {data} docs/{data}.md",
 )
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from mtlspec.execute.health import Check
 
-EXAMPLES = ("mtlspec doctor", "mtlspec doctor --json", "mtlspec doctor --encoder tiny")
+EXAMPLES = ("mtlspec doctor", "mtlspec doctor --json", "mtlspec doctor --encoder {encoder}")
 
 
 def command(

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from mtlspec.execute.staleness import StageStatus
 
 EXAMPLES = (
-    "mtlspec plan specs/stem_cell.yaml",
-    "mtlspec plan stem_cell --set train.epochs=2",
-    "mtlspec plan stem_cell --write && dvc repro",
+    "mtlspec plan specs/{spec}.yaml",
+    "mtlspec plan {spec} --set train.epochs=2",
+    "mtlspec plan {spec} --write && dvc repro",
 )
 
 
@@ -58,7 +58,9 @@ class _Forecast:
 
 def command(
     spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
+    ] = None,
     as_: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
     ] = None,

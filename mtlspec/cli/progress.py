@@ -10,6 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mtlspec.cli import console
+from mtlspec.execute.interruption import from_update
+from mtlspec.train.resuming import RESUMED
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -58,6 +60,9 @@ class RunDisplay:
             self._bars[stage] = self._live.add_task(stage, total=None, what="starting")
 
     def progressed(self, stage: str, done: int, total: int, what: str) -> None:
+        if what == RESUMED:
+            console.say_outcome("resumed", f"{stage} from {from_update(done, total)}", "none")
+            what = "updates"
         if self._live is not None and stage in self._bars:
             self._live.update(self._bars[stage], completed=done, total=total, what=what)
 

@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 
 EXAMPLES = (
-    "mtlspec publish stem_cell",
+    "mtlspec publish {spec}",
     "mtlspec publish",
-    "MLFLOW_TRACKING_URI=http://mlflow.example:5000 mtlspec publish stem_cell",
+    "MLFLOW_TRACKING_URI=http://mlflow.example:5000 mtlspec publish {spec}",
 )
 
 
 def command(
     specs: Annotated[
-        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Names or spec files; default: all that wait.")
+        list[str] | None, typer.Argument(metavar="SPEC", help="Names or spec files; default: all that wait.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Believe the note that everything was delivered; do not ask MLflow.")

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
 EXAMPLES = (
     "mtlspec registry list",
-    "mtlspec registry show stem_cell",
-    "mtlspec registry diff stem_cell stem_cell_crf",
-    "mtlspec registry diff stem_cell older/record.json --json",
-    "mtlspec registry remove old_study",
+    "mtlspec registry show {spec}",
+    "mtlspec run {spec} --set train.epochs=5 --as long",
+    "mtlspec registry diff {spec} long",
+    "mtlspec registry remove {spec}",
 )
 Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 
@@ -57,6 +57,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     from mtlspec.cli import console
     from mtlspec.cli.scores import say_scores
     from mtlspec.io.project import Project
+    from mtlspec.io.words import counted
     from mtlspec.track.registry import find_record
 
     project = Project.find()
@@ -70,7 +71,8 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     for part in ("data", "encoder"):
         for name, digest in record[part]["artifacts"].items():
             console.say(f"{part:12} {name}  {digest[:12]}")
-    console.say(f"{'code':12} {len(record['code']['files'])} files in {len(record['code']['units'])} units")
+    files, units = (counted(len(record["code"][key]), noun) for key, noun in (("files", "file"), ("units", "unit")))
+    console.say(f"{'code':12} {files} in {units}")
     for label, environment in record["environments"].items():
         cpu = environment.get("cpu", {}).get("model", "unknown CPU")
         torch = environment.get("torch")
@@ -130,6 +132,7 @@ def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/r
 
 def _show_diff(found: RecordDiff, a: str, b: str) -> None:
     from mtlspec.cli import console
+    from mtlspec.io.words import counted
 
     for change in found.changes:
         console.say(str(change))
@@ -137,33 +140,37 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
     if shown:  # scores of test bear their own names, those of further splits the split's, too
         console.say_table(("model", "score", a, b, "difference", "p"), [_difference_row(row) for row in shown])
         console.say(_about_tests(shown))
-    for names, what in (
-        (found.different, "artifacts differ"),
-        (found.only_a, f"stages only in {a}"),
-        (found.only_b, f"stages only in {b}"),
+    for names, noun, where in (
+        (found.different, "artifact", "with other bytes"),
+        (found.only_a, "stage", f"only in {a}"),
+        (found.only_b, "stage", f"only in {b}"),
     ):
         if names:
-            console.say(f"{len(names)} {what}: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}")
-    console.say(f"{len(found.equal)} artifacts have the same bytes")
+            listed = f"{', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
+            console.say(f"{counted(len(names), noun)} {where}: {listed}")
+    console.say(f"{counted(len(found.equal), 'artifact')} with the same bytes")
 
 
 def _show_standing(project: Project, record: dict[str, Any]) -> None:
     from mtlspec.cli import console
     from mtlspec.execute.standing import standing
+    from mtlspec.io.words import counted
     from mtlspec.track.compare import staleness
     from mtlspec.track.record import outgrown
 
     if why := outgrown(record):
         console.say(f"{why}; it can be shown and compared, and `mtlspec run` computes it anew")
     if record["missing"]:
-        console.say(f"incomplete: {len(record['missing'])} stages have not run: {', '.join(record['missing'][:8])}")
+        console.say(
+            f"incomplete: {counted(len(record['missing']), 'stage')} still to run: {', '.join(record['missing'][:8])}"
+        )
     found = standing(project, project.run(record["spec"]["name"]))
     if found.planned is None:
         console.say(f"it cannot be planned today: {found.problem}")
         return
     stale = staleness(record, found.planned.plan)
     if stale.stale:
-        console.say(f"stale: {len(stale.stages)} {'stage' if len(stale.stages) == 1 else 'stages'} would run again")
+        console.say(f"stale: {counted(len(stale.stages), 'stage')} would run again")
         for reason in stale.reasons[:20]:
             console.say(f"  {reason}")
         if len(stale.reasons) > 20:

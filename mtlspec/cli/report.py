@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from mtlspec.io.project import RunPlaces
 
 EXAMPLES = (
-    "mtlspec report stem_cell",
-    "mtlspec report stem_cell --open",
-    "mtlspec report stem_cell --format md | less",
+    "mtlspec report {spec}",
+    "mtlspec report {spec} --open",
+    "mtlspec report {spec} --format md | less",
 )
 
 

@@ -7,16 +7,18 @@ from typing import Annotated
 import typer
 
 EXAMPLES = (
-    "mtlspec run specs/stem_cell.yaml",
-    "mtlspec run stem_cell -j 1",
-    "mtlspec run stem_cell --set train.epochs=1 --set seeds='[1]'",
-    "mtlspec run stem_cell --set train.epochs=5 --as long",
+    "mtlspec run specs/{spec}.yaml",
+    "mtlspec run {spec} -j 1",
+    "mtlspec run {spec} --set train.epochs=1 --set seeds='[1]'",
+    "mtlspec run {spec} --set train.epochs=5 --as long",
 )
 
 
 def command(
     spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Override: key.path=value. Repeatable.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
+    ] = None,
     as_: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
     ] = None,
@@ -42,13 +44,19 @@ def command(
     from mtlspec.cli.outcome import show_outcome
     from mtlspec.cli.progress import RunDisplay
     from mtlspec.cli.specs import find_wanted
+    from mtlspec.execute.interruption import Interrupted
     from mtlspec.execute.run import RunOptions, run_spec
     from mtlspec.io.project import Project
 
     project = Project.find()
     options = RunOptions(workers=jobs or 0, keep_going=keep_going, cores=os.cpu_count() or 1)
     path, overrides = find_wanted(spec, project, set_, as_)
-    planned = run_spec(project, path, overrides, options, RunDisplay, console.note)
+    try:
+        planned = run_spec(project, path, overrides, options, RunDisplay, console.note)
+    except Interrupted as stop:
+        for line in stop.kept.lines():
+            console.error(line)
+        raise SystemExit(130) from None  # an interruption that reached the frame would be told again
     if publish:
         from mtlspec.execute.publishing import publish_apart
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-EXAMPLES = ("mtlspec stage train-stl-pos-s1 --spec stem_cell",)
+EXAMPLES = ("mtlspec stage report --spec {spec}",)
 
 
 def command(

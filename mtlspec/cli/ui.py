@@ -11,7 +11,7 @@ from mtlspec.errors import SetupError
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
 
-EXAMPLES = ("mtlspec ui", "mtlspec ui stem_cell --open", "mtlspec ui stem_cell --port 5001")
+EXAMPLES = ("mtlspec ui", "mtlspec ui {spec} --open", "mtlspec ui {spec} --port 5001")
 _HOST = "127.0.0.1"
 
 

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 EXAMPLES = (
-    "mtlspec verify stem_cell",
-    "mtlspec verify stem_cell --rerun --sample 3",
-    "mtlspec verify stem_cell --json",
+    "mtlspec verify {spec}",
+    "mtlspec verify {spec} --rerun --sample 3",
+    "mtlspec verify {spec} --json",
 )
 
 
@@ -35,6 +35,7 @@ def command(
     from mtlspec.execute.verify import choose, seal
     from mtlspec.execute.verify import rerun as run_again
     from mtlspec.io.project import Project
+    from mtlspec.io.words import counted
     from mtlspec.plan.types import Plan
     from mtlspec.track.registry import find_record
 
@@ -51,7 +52,9 @@ def command(
     if rerun and all(finding.holds for finding in findings):
         chosen_seed = secrets.randbelow(2**31) if seed is None else seed
         stages = choose(Plan.read(places.plan), sample, chosen_seed)
-        console.note(f"computing {len(stages)} stages again" + (f" (--seed {chosen_seed})" if sample else ""))
+        console.note(
+            f"computing {counted(len(stages), 'stage')} again" + (f" (--seed {chosen_seed})" if sample else "")
+        )
         for finding in run_again(project, places, stages, lambda stage: console.note(f"{'running':>16}  {stage}")):
             findings.append(finding)
             show = console.say if finding.holds else console.error

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtlspec.io.project import Project
+from mtlspec.io.words import counted
 from mtlspec.plan.code import PACKAGES
 
 _NEEDED_GB = 2.0
@@ -74,7 +75,7 @@ def _git(project: Project) -> tuple[bool, str]:
     if done.returncode != 0:
         return False, "the project is not a git repository"
     changed = len(done.stdout.splitlines())
-    return True, "clean" if not changed else f"{changed} files differ from the last commit"
+    return True, "clean" if not changed else f"not committed: {counted(changed, 'file')}"
 
 
 def _dvc(project: Project) -> tuple[bool, str]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
 import time
 from pathlib import Path
 
 from mtlspec.errors import MtlspecError, StageError
+from mtlspec.execute.interruption import from_update
 from mtlspec.execute.runner import run_stage
 from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.project import Project
-from mtlspec.stages.context import Progress, silent
+from mtlspec.stages.context import Progress
+from mtlspec.train.resuming import RESUMED
 
 _INTERVAL = 0.2  # seconds between two progress messages
 
@@ -45,10 +46,20 @@ def _full(error: Exception, artifact: Path) -> StageError:
     return StageError("E420", "the disk is full: this cannot be written", named_file(error, artifact), hint)
 
 
+def _teller(stage: str) -> Progress:
+    """For a stage that somebody runs by hand, or DVC: only where it goes on, if it was interrupted."""
+
+    def tell(done: int, total: int, what: str) -> None:
+        if what == RESUMED:
+            sys.stderr.write(f"{stage} goes on from {from_update(done, total)}\n")
+
+    return tell
+
+
 def _sender(stage: str, address: str) -> Progress:
     """Progress as datagrams: a driver that is slow or gone never holds up a stage."""
     if not address:
-        return silent
+        return _teller(stage)
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     channel.setblocking(False)
     last = 0.0
@@ -59,7 +70,7 @@ def _sender(stage: str, address: str) -> Progress:
         if now - last < _INTERVAL and done < total:
             return
         last = now
-        message = json.dumps({"stage": stage, "pid": os.getpid(), "done": done, "total": total, "what": what})
+        message = json.dumps({"stage": stage, "done": done, "total": total, "what": what})
         try:
             channel.sendto(message.encode(), address)
         except OSError:

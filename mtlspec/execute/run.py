@@ -11,6 +11,7 @@ from typing import Protocol
 from mtlspec.errors import Problems
 from mtlspec.execute.alone import run_alone
 from mtlspec.execute.estimate import Estimates, estimates
+from mtlspec.execute.interruption import Interrupted, what_is_kept
 from mtlspec.execute.leftovers import repair_metadata
 from mtlspec.execute.machine import Machine
 from mtlspec.execute.materialise import Materialised, materialise
@@ -56,8 +57,19 @@ def run_spec(
         workers = options.workers or room(planned.loaded.spec.run, options.cores)
         stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
         with display(stages, {name: expected[name].seconds for name in stale}, workers) as watcher:
-            Scheduler(planned, workers, watcher, options.keep_going).run()
+            _schedule(Scheduler(planned, workers, watcher, options.keep_going))
     return planned
+
+
+def _schedule(scheduler: Scheduler) -> None:
+    try:
+        scheduler.run()
+    except KeyboardInterrupt:
+        plan, places = scheduler.planned.plan, scheduler.planned.places
+        kept = {name for name, outcome in scheduler.outcomes.items() if outcome in ("ran", "cached", "restored")}
+        done = sum(stage.name in kept for stage in plan.stages)
+        state = what_is_kept(places, len(plan.stages), done, scheduler.running, scheduler.progress)
+        raise Interrupted(state) from None
 
 
 def room(machine: MachineOptions, cores: int) -> int:

@@ -48,6 +48,8 @@ class Scheduler:
     keep_going: bool = False
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: list[MtlspecError] = field(default_factory=list)
+    running: dict[str, Stage] = field(default_factory=dict)
+    progress: dict[str, tuple[int, int]] = field(default_factory=dict)  # of running stages: done, of how many
     _queue: list[Stage] = field(default_factory=list)
     _compiled: bool = False
 
@@ -62,21 +64,20 @@ class Scheduler:
         try:
             self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
             waiting = list(self.planned.plan.stages)
-            running: dict[str, Stage] = {}
-            while waiting or running or self._queue:
+            while waiting or self.running or self._queue:
                 waiting = self._settle(recorder, waiting)
-                for stage in self._next(list(running.values())):
+                for stage in self._next(list(self.running.values())):
                     zygote = zygote or Zygote.start(project.root)
                     recorder.begin(stage.name)
                     argv = [str(places.base), stage.name, listener.address, ""]
                     zygote.submit(stage.name, stage.kind, argv, places.log(stage.name), places.code(stage.unit))
-                    running[stage.name] = stage
+                    self.running[stage.name] = stage
                     self.watcher.started(stage.name)
-                if not running:
+                if not self.running:
                     break
                 assert zygote is not None
-                self._use_idle_worker(zygote, waiting, len(running))
-                self._wait(zygote, listener, recorder, running)
+                self._use_idle_worker(zygote, waiting, len(self.running))
+                self._wait(zygote, listener, recorder)
             for stage in [*waiting, *self._queue]:
                 self._finish(stage.name, "skipped")
             if self.failures:
@@ -146,7 +147,7 @@ class Scheduler:
         sources = {file for unit in self.planned.plan.units if unit.name in units for file in unit.files}
         zygote.compile(sorted(sources), self.planned.places.log("compilation"))
 
-    def _wait(self, zygote: Zygote, listener: Listener, recorder: Recorder, running: dict[str, Stage]) -> None:
+    def _wait(self, zygote: Zygote, listener: Listener, recorder: Recorder) -> None:
         """Until a stage ends, pass progress on."""
         with selectors.DefaultSelector() as selector:
             selector.register(zygote.channel, selectors.EVENT_READ)
@@ -155,17 +156,19 @@ class Scheduler:
                 for key, _ in selector.select():
                     if key.fileobj is listener.channel:
                         for message in listener.messages():
-                            if message["stage"] in running:
-                                self.watcher.progressed(
-                                    message["stage"], message["done"], message["total"], message["what"]
-                                )
+                            self._progressed(**message)
                         continue
                     replies = [reply for reply in _replies(zygote) if reply["job"] != COMPILATION]
                     for reply in replies:
-                        running.pop(reply["job"])
+                        self.running.pop(reply["job"])
                         self._conclude(recorder, reply)
                     if replies:
                         return
+
+    def _progressed(self, stage: str, done: int, total: int, what: str) -> None:
+        if stage in self.running:
+            self.progress[stage] = (done, total)
+            self.watcher.progressed(stage, done, total, what)
 
     def _conclude(self, recorder: Recorder, reply: dict[str, Any]) -> None:
         name = reply["job"]

@@ -23,6 +23,7 @@ from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
+from mtlspec.io.words import counted
 from mtlspec.plan.types import Plan, Stage
 from mtlspec.results.evaluations import scored_splits
 from mtlspec.track.record import build_record, outgrown, read_record, read_stage_record
@@ -57,7 +58,7 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
         except IntegrityError as error:
             yield Finding(name, "failed", str(error))
         else:
-            yield Finding(name, "sealed", f"{len(entry['files'])} files")
+            yield Finding(name, "sealed", counted(len(entry["files"]), "file"))
     try:
         yield _sum(places, record)
     except IntegrityError as error:
@@ -174,7 +175,7 @@ def _compare(places: RunPlaces, copy: RunPlaces, name: str) -> Finding:
     if not different and any(recorded[key] != again[key] for key in ("scores", "facts")):
         return Finding(name, "different", "same bits, but other scores or facts than recorded")
     if not different:
-        return Finding(name, "identical", f"{len(files)} files")
+        return Finding(name, "identical", counted(len(files), "file"))
     named = ", ".join(different[:3]) + (", ..." if len(different) > 3 else "")
     elsewhere = _platform_differences(recorded["environment"], again["environment"])
     if not elsewhere:

@@ -8,7 +8,6 @@ ignored in favour of the one before.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from torch import Tensor
 from mtlspec.errors import IntegrityError
 from mtlspec.io.manifest import verify_manifest, write_manifest
 from mtlspec.io.write import staged_directory, write_json
+from mtlspec.train.resuming import point_name, points
 
 STATE, TENSORS = "state.json", "tensors.safetensors"
 KEPT = 2
@@ -52,18 +52,18 @@ class ResumePoints:
             for name, section in sections.items()
             for key, value in section.tensors.items()
         }
-        with staged_directory(self._directory / f"update-{update:09d}") as point:
+        with staged_directory(self._directory / point_name(update)) as point:
             save_file(tensors, point / TENSORS)
             write_json(point / STATE, {"identity": self._identity, "sections": values})
             write_manifest(point)
-        for old in self._points()[KEPT:]:
+        for old in points(self._directory)[KEPT:]:
             shutil.rmtree(old)
         return sum(value.nbytes for value in tensors.values())
 
     def latest(self) -> Saved | None:
         """The newest whole point of this run, or None; what else lies there is removed."""
         found = None
-        for path in self._points():
+        for path in points(self._directory):
             found = self._read(path)
             if found is not None:
                 break
@@ -71,12 +71,6 @@ class ResumePoints:
         for torn in self._directory.glob(".update-*"):
             shutil.rmtree(torn)
         return found
-
-    def _points(self) -> list[Path]:
-        """Newest first."""
-        if not self._directory.is_dir():
-            return []
-        return sorted((p for p in self._directory.iterdir() if re.fullmatch(r"update-\d{9}", p.name)), reverse=True)
 
     def _read(self, path: Path) -> Saved | None:
         try:

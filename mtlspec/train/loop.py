@@ -26,6 +26,7 @@ from mtlspec.train.history import History
 from mtlspec.train.numbers import number
 from mtlspec.train.optimiser import Optimiser
 from mtlspec.train.pace import Pace
+from mtlspec.train.resuming import RESUMED
 from mtlspec.train.schedule import rate_factor
 from mtlspec.train.state import TrainState
 
@@ -81,6 +82,7 @@ def train(
     saved = points.latest()
     if saved is not None:
         state.load(saved)
+        progress(state.update, state.updates, RESUMED)
     context = precision(run)
     meter = Meter()
     pace = Pace(options.checkpoint_every)

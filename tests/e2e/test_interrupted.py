@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -40,7 +41,7 @@ def _wait_until(holds: Callable[[], object], otherwise: str) -> None:
 def _resume_points(study: Study) -> set[tuple[str, int]]:
     """Each with its time: a resume point replaces the one before it."""
     found = set()
-    for path in (study.run / "work").glob("train-*/*"):
+    for path in (study.run / "work").glob("train-*/update-*"):
         with suppress(FileNotFoundError):
             found.add((path.parent.name, path.stat().st_mtime_ns))
     return found
@@ -68,7 +69,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study: Study) -> None:
         _, errors = run.communicate(timeout=60)
         if how == signal.SIGINT:
             assert run.returncode == 130
-            assert errors.strip().splitlines()[-1] == "interrupted"
+            _check_what_is_told(study, errors.splitlines())
+        else:
+            assert re.search(r"^ resumed  train-[a-z-]+-s1 from update \d+ of \d+$", errors, re.MULTILINE)
         _wait_until(lambda: not _processes_in(study.root), "processes outlived the run")
         assert _resume_points(study), "resume points survive"
     study.mtlspec("run", "small", "--no-publish")
@@ -77,6 +80,23 @@ def test_an_interrupted_run_goes_on_where_it_stopped(study: Study) -> None:
     assert "up to date" in study.tool("dvc", "status").stdout
     assert study.mtlspec("verify", "small", "--rerun").returncode == 0, "an uninterrupted run gives the same bits"
     assert study.digests() == interrupted
+
+
+def _check_what_is_told(study: Study, errors: list[str]) -> None:
+    """The last lines: how much is kept, from where running stages go on, and with which command."""
+    first = next(number for number, line in enumerate(errors) if line.startswith("interrupted: "))
+    found = re.fullmatch(r"interrupted: (\d+) of 11 stages are done and kept", errors[first])
+    assert found and int(found[1]) >= 3  # data, encoder and prepared data were there before
+    told = errors[first + 1 : -1]
+    points = {path.parent.name: int(path.name.removeprefix("update-")) for path in _sorted_points(study)}
+    for stage, update in points.items():
+        assert any(re.fullmatch(rf"  {stage} goes on from update {update:,} of \d+", line) for line in told), told
+    assert len(told) >= len(points) > 0
+    assert errors[-1] == "`mtlspec run small` goes on"
+
+
+def _sorted_points(study: Study) -> list[Path]:
+    return sorted((study.run / "work").glob("train-*/update-*"))
 
 
 def test_a_dependency_edited_in_the_middle_of_a_stage_is_caught_and_named(study: Study) -> None:

@@ -94,7 +94,7 @@ def test_dropped_sentences_are_counted_and_named(project: Path, capfd: pytest.Ca
     shown = " ".join(capfd.readouterr().out.split())
     assert "sentences 2 1 1 dropped sentences 1 0 0" in shown
     assert (
-        "Left out because the card says `on_invalid: drop`: 1 sentences" in shown and "train.txt:4: error E240" in shown
+        "Left out because the card says `on_invalid: drop`: 1 sentence" in shown and "train.txt:4: error E240" in shown
     )
 
 

@@ -87,7 +87,7 @@ def test_the_help_documents_the_exit_codes(tmp_path: Path) -> None:
     done = mtlspec("--help", cwd=tmp_path)
     assert done.returncode == 0
     for code in ("0", "1", "2", "3", "4", "5", "6", "70", "130", "141"):
-        assert f"\n   {code}  " in done.stdout
+        assert f"\n  {code:<3}  " in done.stdout
 
 
 def test_a_sound_spec_is_summarised(project: Project) -> None:
@@ -149,7 +149,7 @@ def test_errors_as_json(project: Project) -> None:
     ("arguments", "line"),
     [
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'?; see `mtlspec --help`"),
-        (["check"], "error: Missing argument 'SPEC...'; see `mtlspec check --help`"),
+        (["check"], "error: Missing argument 'SPEC'; see `mtlspec check --help`"),
         (["data"], "error: Missing command; see `mtlspec data --help`"),
         (["check", "x", "--sett"], "error: No such option: --sett"),
     ],

@@ -27,8 +27,8 @@ def _ran(folder: Path, text: str, cpu: str, scores: dict[str, float]) -> RunPlac
 @pytest.mark.parametrize(
     ("text", "cpu", "scores", "verdict", "detail"),
     [
-        ("a", "this", {"dev": 90.0}, "identical", "1 files"),
-        ("a", "other", {"dev": 90.0}, "identical", "1 files"),
+        ("a", "this", {"dev": 90.0}, "identical", "1 file"),
+        ("a", "other", {"dev": 90.0}, "identical", "1 file"),
         ("a", "this", {"dev": 91.0}, "different", "same bits, but other scores or facts than recorded"),
         ("b", "this", {"dev": 90.0}, "different", "same platform, other bits: file"),
         ("b", "other", {"dev": 90.5}, "within tolerance", "other platform (cpu); scores within 0.50; other bits: file"),
