@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import MtlspecError, Place, Problems, StageError
+from mtlspec.io.disk import has_room
 
 _ERROR = re.compile(r"(?:(.+?)(?::(\d+))?(?::(\d+))?: )?error (E\d{3}): (.+)")
 
@@ -20,6 +21,9 @@ def failure(name: str, reply: dict[str, Any], log: Path | None = None) -> Mtlspe
     own = _errors(lines)
     if len(own) > 1:
         return Problems([StageError("E410", f"stage '{name}' {ended} and {len(own)} messages", None, hint), *own])
+    if not lines and log is not None and not has_room(log.parent):
+        message = f"stage '{name}' {ended}, and the disk is too full for it to say why"
+        return StageError("E421", message, log.parent, "make room, then run again: finished stages are kept")
     said = f": {lines[-1].strip()}" if lines else ""
     return StageError("E410", f"stage '{name}' {ended}{said}", None, hint)
 

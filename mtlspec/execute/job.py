@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from mtlspec.errors import MtlspecError, StageError
@@ -36,7 +37,8 @@ def run_job(argv: list[str]) -> int:
 
 
 def _say(error: MtlspecError) -> int:
-    sys.stderr.write(f"{error}\n")
+    with suppress(OSError):  # the log may lie on the disk that is full
+        sys.stderr.write(f"{error}\n")
     return error.exit_code
 
 

@@ -158,8 +158,9 @@ def _child(server: int, channel: socket.socket, job: str, argv: list[str], log: 
 
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # on a full disk nothing can be said, but a fork must never go on as the server
+                stream.flush()
         os._exit(code)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_PAGE = 1 << 14
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the last one: `ulimit -f`
 _WORDS = (*map(os.strerror, _FULL), "database or disk is full")  # the last one: SQLite
 
@@ -15,6 +16,15 @@ _WORDS = (*map(os.strerror, _FULL), "database or disk is full")  # the last one:
 def is_full(error: BaseException) -> bool:
     """Whether nothing more can be written."""
     return _said_by(error) is not None
+
+
+def has_room(folder: Path) -> bool:
+    """Whether the disk below `folder` could take a page of text."""
+    try:
+        about = os.statvfs(folder)
+    except OSError:  # nobody knows
+        return True
+    return about.f_bavail * about.f_frsize >= _PAGE
 
 
 def named_file(error: BaseException, otherwise: Path) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mtlspec.execute.failure import failure
 from mtlspec.execute.job import run_job
 from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.write import write_bytes
@@ -62,3 +63,17 @@ def test_a_stage_on_a_full_disk_says_so_in_one_line(tmp_path: Path, capsys: pyte
     assert code == 4
     assert "error E420: the disk is full" in line and "data-one" in line.split(": ")[0]
     assert not list((planned.places.base / "artifacts").iterdir())
+
+
+def test_a_stage_that_could_not_say_why_is_told_by_the_room_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = {"status": 4, "tail": ""}
+    log = tmp_path / "work" / "train-x.log"
+    assert failure("train-x", reply, log).code == "E410", "nobody knows: the folder is not there"
+    log.parent.mkdir()
+    assert failure("train-x", reply, log).code == "E410"
+    about = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _folder: os.statvfs_result((*about[:4], 0, *about[5:])))
+    assert str(failure("train-x", reply, log)).startswith(f"{log.parent}: error E421: ")
+    assert failure("train-x", {"status": 4, "tail": "x: error E401: said"}, log).code == "E410"

@@ -41,6 +41,8 @@ def test_a_worker_fails_in_one_line_and_the_server_goes_on(project: Path) -> Non
     zygote = Zygote.start(project)
     try:
         base = project / "registry" / "runs" / "x"
+        full = Path("/dev/full")  # takes no byte, as a log on a full disk
+        assert zygote.call("mute", "train", [str(base), "nothing", "", ""], full)["status"] == 4
         for attempt in ("first", "second"):
             reply = zygote.call(attempt, "train", [str(base), "nothing", "", ""], project / "log")
             assert (reply["job"], reply["status"]) == (attempt, 4)
