@@ -169,5 +169,5 @@ def _send(
 
 def _one_line(error: Exception, target: str) -> str:
     if is_full(error):
-        return f"the disk is full: {clean_address(target)}"
+        return "the disk is full"
     return " ".join(without_secrets(f"{type(error).__name__}: {error}", target).split())[:300]
