@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from mtlspec.analyses._head_figures import Panel, draw_panels
-from mtlspec.analyses._stem_cells import Change, Claim, Common, Verdict
+from mtlspec.analyses._stem_cells import Common
+from mtlspec.analyses._stem_claims import Claim, Verdict
+from mtlspec.analyses._stem_probes import Probed, Scores
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import CYCLE, GRID, drawing
 from mtlspec.results.findings import Figure
@@ -17,26 +20,47 @@ from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 _TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down"}
 
 
-def summary(judged: Verdict, made: Sequence[Claim], changes: Sequence[Change]) -> tuple[str, ...]:
-    """The verdict with its reasons, then each claim."""
-    missing = [claim.statement.lower() for claim in made if claim.shown == "open"]
-    against = [claim.statement.lower() for claim in made if claim.shown == "contradicted"]
+@dataclass(frozen=True)
+class Change:
+    """One task; the sets of its scores are stem cells and all other heads."""
+
+    probed: Probed
+    scores: Scores
+
+
+def changes(probed: Sequence[Probed], common: Common) -> tuple[Change, ...]:
+    both = np.stack([common.stem, common.there & ~common.stem])
+    return tuple(Change(one, one.scores(both)) for one in probed)
+
+
+def summary(judged: Verdict, made: Sequence[Claim], probed: Sequence[Probed]) -> tuple[str, ...]:
+    """The verdict with its reasons, then each claim with all of its tests."""
+    missing = [_lower(claim.statement) for claim in made if claim.shown == "open"]
+    against = [_lower(claim.statement) for claim in made if claim.shown == "contradicted"]
     reasons = {
-        "supported": "all three of its claims are shown",
+        "supported": "all three of its claims are shown, against other heads and against random sets of heads",
         "not supported": f"the run contradicts that {'; and that '.join(against)}",
         "not enough evidence": f"this is not shown: {'; '.join(missing)}",
     }[judged]
     first = f"The stem cell hypothesis is {judged} here: {reasons}."
     if judged == "not enough evidence":
         first = f"There is not enough evidence for or against the stem cell hypothesis: {reasons}."
-    reused = _reused(changes)
-    claims = (f"{claim.statement}: {claim.estimate}; {claim.test}." for claim in made)
-    return (first, *claims, *([reused] if reused else []))
+    reused = _reused(probed)
+    return (first, *map(_sentence, made), *([reused] if reused else []))
 
 
-def _reused(changes: Sequence[Change]) -> str:
+def _lower(statement: str) -> str:
+    return statement[0].lower() + statement[1:]
+
+
+def _sentence(claim: Claim) -> str:
+    tests = "; ".join(f"{test.against} {test.estimate} ({test.uncertainty}): {test.shown}" for test in claim.tests)
+    return f"{claim.statement}: {claim.shown}. By test: {tests}."
+
+
+def _reused(probed: Sequence[Probed]) -> str:
     """A sentence about probes that choose and score heads on the same data, or nothing."""
-    tasks = [change.task for change in changes if not change.held_out]
+    tasks = [one.task for one in probed if not one.held_out]
     if not tasks:
         return ""
     return (
@@ -46,52 +70,63 @@ def _reused(changes: Sequence[Change]) -> str:
 
 
 def claims_table(made: Sequence[Claim], alpha: float) -> Table:
-    rows = tuple(
+    """One section a claim, one row a test."""
+    sections = tuple(
         (
-            Cell(claim.statement, claim.statement),
-            Cell(claim.estimate, claim.estimate),
-            Cell(claim.test, claim.test),
-            Cell(claim.shown, claim.shown, tone=_TONES.get(claim.shown, "")),
+            f"{claim.statement}: {claim.shown}",
+            tuple(
+                (
+                    Cell(test.against, test.against),
+                    Cell(test.estimate),
+                    Cell(test.uncertainty),
+                    Cell(test.shown, test.shown, tone=_TONES.get(test.shown, "")),
+                )
+                for test in claim.tests
+            ),
         )
         for claim in made
     )
     caption = (
-        f"The hypothesis is supported if all claims are shown at {alpha:g}, not supported if one is contradicted."
-        " Probing accuracies are means over tasks and labels of the best stem cell for each label; differences are"
-        " paired by seed."
+        f"The hypothesis is supported only if every test of every claim shows it at {alpha:g}, and not supported if a"
+        " change, or all contrasts of a claim, point the other way. Accuracies are means over tasks and labels of the"
+        " set's best head for each label; seeds are paired. Other heads: the best of many beats the best of few, so"
+        " both sides take part with as many heads of each layer as the scarcer has, drawn at random. Random sets: the"
+        " change of stem cells minus that of all heads outside, beside the same difference for sets drawn from all"
+        " heads, as many in each layer as there are stem cells; p is the share that differ at least as much. No"
+        " correction is needed, because all tests must agree."
     )
     return Table(
-        "claims", "The hypothesis, claim by claim", caption, ("claim", "estimate", "test", "result"), (("", rows),)
+        "claims", "The hypothesis, test by test", caption, ("test", "estimate", "uncertainty", "result"), sections
     )
 
 
-def changes_table(changes: Sequence[Change]) -> Table:
+def changes_table(found: Sequence[Change]) -> Table:
     rows = []
-    for change in changes:
-        source = f"seeds {', '.join(map(str, change.seeds))}"
-        single, joint = mean_and_std(list(change.single)), mean_and_std(list(change.joint))
-        loss = joint[0] - single[0]
-        tone: Tone = "" if signed(loss, 1) == "0.0" else ("up" if loss > 0 else "down")
-        rows.append(
-            (
-                Cell(change.task, change.task),
-                Cell(str(change.labels), change.labels),
-                Cell(f"{change.before:.1f}", change.before),
-                Cell(score_text(*single, 1), *single, source=source),
-                Cell(score_text(*joint, 1), *joint, source=source),
-                Cell(signed(loss, 1), loss, tone=tone, source=source),
-                *(Cell(f"{value:.1f}", value) for value in change.others),
+    for change in found:
+        source = f"seeds {', '.join(map(str, change.probed.seeds))}"
+        cells = [Cell(change.probed.task, change.probed.task), Cell(str(change.probed.labels), change.probed.labels)]
+        for side in (0, 1):
+            before = float(change.scores.before[side])
+            single, joint = (
+                mean_and_std(scores[:, side].tolist()) for scores in (change.scores.single, change.scores.joint)
             )
-        )
-    columns = (
-        "task", "labels", "pre-trained", "single-task", "joint", "joint − single",
-        "others, pre-trained", "others, single-task", "others, joint",
-    )  # fmt: skip
+            cells += [
+                Cell(f"{before:.1f}", before),
+                *(Cell(score_text(*score, 1), *score, source=source) for score in (single, joint)),
+                *(Cell(signed(value, 1), value, source=source) for value in (single[0] - before, joint[0] - single[0])),
+            ]
+        rows.append(tuple(cells))
+    columns = ["task", "labels"]
+    for prefix in ("", "others, "):
+        columns += [f"{prefix}{name}" for name in ("pre-trained", "single-task", "joint", "rise", "joint − single")]
     caption = (
         "Probing accuracy of stem cells, in percent: for each label the best of these heads, averaged over labels;"
-        " mean ± standard deviation over seeds. The last three columns are all other heads."
-    ) + (f" {reused}" if (reused := _reused(changes)) else "")
-    return Table("changes", "What training makes of stem cells", caption, columns, (("", tuple(rows)),))
+        " mean ± standard deviation over seeds. Rise: single-task minus pre-trained. The last five columns are all"
+        " other heads; where they are more, their best is better for that alone (the tests compare equal numbers)."
+    ) + (f" {reused}" if (reused := _reused([change.probed for change in found])) else "")
+    return Table(
+        "changes", "What training makes of stem cells and of other heads", caption, tuple(columns), (("", tuple(rows)),)
+    )
 
 
 def heads_table(common: Common) -> Table:
@@ -109,24 +144,29 @@ def heads_table(common: Common) -> Table:
     return Table("stem_heads", "Stem cells", caption, ("head", "tasks", "used by"), (("", tuple(rows)),))
 
 
-def draw(common: Common, changes: Sequence[Change], directory: Path) -> tuple[Figure, ...]:
+def draw(common: Common, found: Sequence[Change], directory: Path) -> tuple[Figure, ...]:
     share = common.used.mean(0).astype(np.float64)
     draw_panels(directory, "common_heads", [Panel("tasks that keep a head", share)], limits=(0.0, 1.0))
     caption = f"Dark: kept by all {len(common.tasks)} tasks; white: by none. {int(common.stem.sum())} are stem cells."
     figures = [Figure("common_heads", "How many tasks use a head", caption)]
-    if changes:
-        figures.append(_draw_changes(changes, directory))
+    if found:
+        figures.append(_draw_changes(found, directory))
     return tuple(figures)
 
 
-def _draw_changes(changes: Sequence[Change], directory: Path) -> Figure:
-    with drawing(directory, "development", 4.6, 3.4) as axes:
-        for number, change in enumerate(changes):
-            heights = [change.before, float(change.single.mean()), float(change.joint.mean())]
-            axes.plot(range(3), heights, marker="o", color=CYCLE[number % len(CYCLE)], label=change.task)
+def _draw_changes(found: Sequence[Change], directory: Path) -> Figure:
+    with drawing(directory, "development", 4.6, 3.6) as axes:
+        for number, change in enumerate(found):
+            color, scores = CYCLE[number % len(CYCLE)], change.scores
+            heights = np.stack([scores.before, scores.single.mean(0), scores.joint.mean(0)])  # [3, sides]
+            axes.plot(range(3), heights[:, 0], marker="o", color=color, label=change.probed.task)
+            axes.plot(range(3), heights[:, 1], marker="o", markersize=3, color=color, alpha=0.6, linestyle="dashed")
         axes.set_xticks(range(3), ["pre-trained", "single-task", "joint"])
-        axes.set_ylabel("probing accuracy of stem cells, %")
+        axes.set_ylabel("probing accuracy, %")
         axes.grid(color=GRID, alpha=0.25, linewidth=0.6)
         axes.figure.legend(loc="outside lower center", ncols=5)
-    caption = "The hypothesis expects a rise to the middle and a fall to the right."
-    return Figure("development", "Stem cells before and after training", caption)
+    caption = (
+        "Solid: stem cells; dashed: all other heads. The hypothesis expects a steeper rise to the middle and a steeper"
+        " fall to the right of the solid lines."
+    )
+    return Figure("development", "Stem cells and other heads before and after training", caption)

@@ -35,37 +35,40 @@ class Options(Demanding):
     single: str = Field(default="stl", description="The group of single-task models, among those that were probed.")
     joint: str = Field(default="mtl", description="The group of models of all tasks, among those that were probed.")
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="Level of the test against chance, and of the intervals over seeds."
+        default=0.05, description="Level of the tests against chance and random sets, and of the intervals over seeds."
     )
     draws: Annotated[int, Field(ge=20)] = Field(
-        default=2000, description="How often each task's heads are shuffled within layers to see what chance gives."
+        default=2000, description="How many random sets with as many heads in every layer stem cells are compared with."
     )
-    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the shuffles.")
+    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of the random sets.")
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
         from mtlspec.analyses import _stem_tables as tables
         from mtlspec.analyses._gates import read_gates
-        from mtlspec.analyses._stem_cells import claims, common_heads, probe_changes, verdict
+        from mtlspec.analyses._stem_cells import common_heads
+        from mtlspec.analyses._stem_claims import claims, verdict
+        from mtlspec.analyses._stem_probes import read_probed
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
 
         single = [variant for variant in variants(job.models) if variant.is_single]
         gated = read_gates(single, job, "gate")
         common = common_heads(gated, self.tasks_at_least, self.draws, self.seed)
-        changes = [
-            change
-            for name in self.probes
-            for change in probe_changes(job.inputs[f"analyse-{name}"], common.stem, self.single, self.joint)
+        probed = [
+            one for name in self.probes for one in read_probed(job.inputs[f"analyse-{name}"], self.single, self.joint)
         ]
-        made = claims(common, changes, self.alpha)
+        made = claims(common, probed, self.alpha, self.draws, self.seed)
         judged = verdict(made)
+        stem = int(common.stem.sum())
+        changes = tables.changes(probed, common) if 0 < stem < int(common.there.sum()) else ()
         findings = Findings(
             type=self.type,
             title="Stem cells",
-            summary=tables.summary(judged, made, changes),
+            summary=tables.summary(judged, made, probed),
             tables=(tables.claims_table(made, self.alpha), tables.changes_table(changes), tables.heads_table(common)),
             figures=tables.draw(common, changes, job.out / "figures"),
+            numbers={"verdict": judged, "claims": [claim.stored() for claim in made]},
         )
         findings.write(job.out)
-        return {"verdict": judged, "stem_cells": int(common.stem.sum()), "tasks": list(common.tasks)}
+        return {"verdict": judged, "stem_cells": stem, "tasks": list(common.tasks)}

@@ -58,6 +58,14 @@ def contrast(
     """
     observed = float(statistic(chosen))
     null = np.array([statistic(drawn) for drawn in draw(draws, seed)], np.float64)
+    return beside_random(observed, null, alpha=alpha, larger=larger)
+
+
+def beside_random(
+    observed: float, null: npt.NDArray[np.float64], *, alpha: float = 0.05, larger: bool = True
+) -> Contrast:
+    """The same for statistics that were computed already, all random sets at once: null [draws]."""
+    draws = len(null)
     if not np.isfinite(observed) or not np.isfinite(null).all():
         nothing = float("nan")
         return Contrast(observed, nothing, (nothing, nothing), nothing, nothing, draws, "open")
