@@ -13,7 +13,7 @@ from tests.terminal import in_terminal
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study that was run once, at the place where tests will find their copies: compiled code is kept by path."""
     folder = tmp_path_factory.mktemp("e2e")
-    study = Study.create(folder / "study")
+    study = Study.create(folder / "study", own_package=True)
     status, drawn = in_terminal(study.command("run", "small", "--no-publish"), study.root, study.environment)
     assert status == 0, drawn
     (folder / "drawn").write_text(drawn)

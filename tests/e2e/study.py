@@ -1,4 +1,4 @@
-"""A small but whole study in a project of its own, with its own copy of the package so that tests may edit it."""
+"""A small but whole study in a project of its own; on request with its own copy of the package, for tests to edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import mtlspec
+from mtlspec.io.project import Project
 
+REPOSITORY = Path(mtlspec.__file__).parents[1]
 DATA_CARD = """\
 card: data
 name: mini
@@ -58,22 +60,22 @@ class Study:
     root: Path
 
     @classmethod
-    def create(cls, root: Path, spec: str = SPEC) -> Study:
+    def create(cls, root: Path, spec: str = SPEC, own_package: bool = False) -> Study:
         (root / "specs").mkdir(parents=True)
         (root / "registry" / "data").mkdir(parents=True)
         (root / "registry" / "encoders").mkdir()
         (root / "specs" / "small.yaml").write_text(spec)
         (root / "registry" / "data" / "mini.yaml").write_text(DATA_CARD)
         (root / "registry" / "encoders" / "micro.yaml").write_text(ENCODER_CARD)
-        source = Path(mtlspec.__file__).parent
-        shutil.copytree(source, root / "mtlspec", ignore=shutil.ignore_patterns("__pycache__"))
-        repository = source.parent
+        if own_package:
+            shutil.copytree(REPOSITORY / "mtlspec", root / "mtlspec", ignore=shutil.ignore_patterns("__pycache__"))
         for name in (".dvcignore", ".gitignore", "requirements.lock"):
-            shutil.copy(repository / name, root / name)
+            shutil.copy(REPOSITORY / name, root / name)
         study = cls(root)
         study.tool("git", "init", "-q")
         study.tool("dvc", "init", "-q")
-        study.tool("dvc", "config", "cache.type", "copy")
+        with (root / ".dvc" / "config").open("a") as config:
+            config.write("[cache]\n    type = copy\n")
         return study
 
     def copy(self, target: Path) -> Study:
@@ -101,11 +103,17 @@ class Study:
 
     @property
     def environment(self) -> dict[str, str]:
-        """`python -m mtlspec` and `mtlspec` both use the copy of the package in the project."""
+        """`python -m mtlspec` and `mtlspec` both use the copy of the package in the project, if it has one.
+
+        Machine code is kept by the path of its source: those that use our package use its machine code too.
+        """
+        own = (self.root / "mtlspec").exists()
+        compiled = {} if own else {"NUMBA_CACHE_DIR": str(_machine_code())}
         return {
             **os.environ,
+            **compiled,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(self.root),
+            "PYTHONPATH": str(self.root if own else REPOSITORY),
             "DVC_SITE_CACHE_DIR": str(self.root / ".dvc" / "tmp" / "site"),
             "DVC_NO_ANALYTICS": "1",
             "OMP_NUM_THREADS": "1",
@@ -134,3 +142,9 @@ class Study:
             for folder in ("artifacts", "records")
             for name, digest in digest_tree(self.run / folder).items()
         }
+
+
+def _machine_code() -> Path:
+    folder = Project(REPOSITORY).state / "numba"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -10,8 +10,6 @@ import pytest
 
 from tests.e2e.study import Study
 
-pytestmark = pytest.mark.xdist_group("e2e")
-
 SPEC = """\
 mtlspec: 1
 name: small

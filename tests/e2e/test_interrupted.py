@@ -16,7 +16,9 @@ import pytest
 from tests.e2e.study import SPEC, Study
 
 pytestmark = pytest.mark.xdist_group("e2e")
-LONG = SPEC.replace("epochs: 1,", "epochs: 15, patience: 1.0, checkpoint_every: 5,")
+SLOWLY = "epochs: 15, patience: 1.0, checkpoint_every: 5"
+ALL_SLOWLY = SPEC.replace("epochs: 1,", f"{SLOWLY},")
+ONE_SLOWLY = SPEC.replace("mtl: {tasks: all, sharing: hard", f"mtl: {{tasks: all, sharing: hard, train: {{{SLOWLY}}}")
 
 
 def _start(study: Study, *arguments: str) -> subprocess.Popen[str]:
@@ -60,7 +62,7 @@ def _processes_in(root: Path) -> list[int]:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(study: Study) -> None:
-    (study.root / "specs" / "small.yaml").write_text(LONG)
+    (study.root / "specs" / "small.yaml").write_text(ALL_SLOWLY)
     for how in (signal.SIGINT, signal.SIGKILL):
         seen = _resume_points(study)
         run = _start(study, "run", "small", "--no-publish")
@@ -100,7 +102,7 @@ def _sorted_points(study: Study) -> list[Path]:
 
 
 def test_a_dependency_edited_in_the_middle_of_a_stage_is_caught_and_named(study: Study) -> None:
-    (study.root / "specs" / "small.yaml").write_text(LONG)
+    (study.root / "specs" / "small.yaml").write_text(ONE_SLOWLY)
     run = _start(study, "run", "small", "--no-publish")
     _wait_until(lambda: _resume_points(study), "no resume point")
     statistics = study.run / "artifacts" / "prepare-mini-micro" / "statistics.json"

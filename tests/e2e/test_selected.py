@@ -10,8 +10,6 @@ import pytest
 
 from tests.e2e.study import SPEC, Study
 
-pytestmark = pytest.mark.xdist_group("e2e")
-
 STRONG = "{epochs: 3, lr: {encoder: 1e-3, decoder: 1e-2}}"
 WEAK = "{epochs: 3, lr: {encoder: 1e-9, decoder: 1e-9}}"
 # `oracle` takes what is better at all; `never` what is better by a thousand million standard deviations.
