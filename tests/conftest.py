@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from tests import toy
 
+# As in a run. Threads of two workers on two cores would wait for each other, and small tensors gain nothing from them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A shell starts background jobs deaf to Ctrl-C, and what they start inherits it; our tests send it to what they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -30,8 +30,8 @@ def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> Non
 
 
 @pytest.mark.parametrize("command", ["check", "plan"])
-def test_checking_and_planning_never_import_what_is_slow(study: Study, command: str) -> None:
-    done = study.tool(sys.executable, "-X", "importtime", "-m", "mtlspec", command, "small")
+def test_checking_and_planning_never_import_what_is_slow(finished: Study, command: str) -> None:
+    done = finished.tool(sys.executable, "-X", "importtime", "-m", "mtlspec", command, "small")
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "pydantic" in imported and not {"torch", "mlflow", "transformers", "datasets", "dvc", "numpy"} & imported
 

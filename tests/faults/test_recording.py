@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import signal
@@ -18,18 +17,9 @@ from mtlspec.execute import recorder
 from mtlspec.io.project import Project
 from tests.faults.injection import Death, an_hour_later, create, kept, run
 
-_PRELOADED = ["dvc.repo", "dvc.stage.cache", "dvc.stage.serialize", "dvc.rwlock", "tests.faults.injection"]
 _RUNS = "/cache/runs/"
 _FIRST = 4  # changes below the run cache until the folder of the first entry is there, empty
 RUN = Path("registry/runs/small")
-
-
-@pytest.fixture(scope="module")
-def server() -> Any:
-    """Processes that start with everything imported, so that a killed one costs little."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    return context
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import random
 import signal
@@ -46,16 +45,6 @@ RUNS: dict[str, dict[str, Any]] = {
     },
 }
 KILLS = dict.fromkeys(RUNS, 8) | {"frozen": 3}
-
-
-@pytest.fixture(scope="module")
-def server() -> Any:
-    """Processes that start with everything imported, so that a killed one costs little."""
-    context = multiprocessing.get_context("forkserver")
-    heavy = ["transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto", "pyarrow.parquet"]
-    ours = ["mtlspec.stages.train", "mtlspec.model.tasks.tagging", "mtlspec.structs._linear_chain_numba"]
-    context.set_forkserver_preload([*heavy, *ours])
-    return context
 
 
 def _child(root: Path, encoder: Path, prepared: Path, params: dict[str, Any], updates: Connection) -> None:
