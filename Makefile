@@ -22,8 +22,9 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 run: setup ## Run the default study: specs/stem_cell.yaml
 	$(BIN)/mtlspec run specs/stem_cell.yaml
 
+# A file's tests run in one process, so that what they share is made once; the longest files come first in the order of collection.
 test: setup lint ## Lint, type-check and run the default test suite
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	$(BIN)/ruff check .

@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,16 +24,6 @@ _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **_PATIENT)
 settings.register_profile("explore", max_examples=500, print_blob=True, **_PATIENT)
 settings.load_profile("fixed")
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups after us
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share a fixture of their module run in one process, so that it is made once."""
-    for item in items:
-        fixtures: dict[str, Any] = getattr(item, "_fixtureinfo").name2fixturedefs  # noqa: B009
-        shared = any(definitions[-1].scope == "module" for definitions in fixtures.values())
-        if shared and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(autouse=True)

@@ -11,11 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.study import SPEC, Study
 
-pytestmark = pytest.mark.xdist_group("e2e")
 SLOWLY = "epochs: 15, patience: 1.0, checkpoint_every: 5"
 ALL_SLOWLY = SPEC.replace("epochs: 1,", f"{SLOWLY},")
 ONE_SLOWLY = SPEC.replace("mtl: {tasks: all, sharing: hard", f"mtl: {{tasks: all, sharing: hard, train: {{{SLOWLY}}}")

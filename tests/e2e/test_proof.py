@@ -16,7 +16,6 @@ from mtlspec.execute.alone import run_alone
 from mtlspec.io.project import Project
 from tests.e2e.study import SPEC, Study
 
-pytestmark = pytest.mark.xdist_group("e2e")
 ONE_MODEL = SPEC.replace("  stl: {tasks: each, sharing: hard}\n", "").replace("[stl, mtl]", "[mtl]")
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.e2e.study import DATA_CARD, SPEC, Study
 
-pytestmark = pytest.mark.xdist_group("e2e")
 REPORTING = {"analyse-scores", "report"}
 EXPLODING = SPEC.replace(
     "mtl: {tasks: all, sharing: hard}",

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.e2e.study import Study
 from tests.terminal import in_terminal, lines
 
-pytestmark = pytest.mark.xdist_group("e2e")
 STAGE = r"[a-z]+(-[a-z0-9]+)*(@small)?"
 OURS = [
     rf" +(done|restored)  {STAGE}( in \d+\.\d s)?",

@@ -36,7 +36,6 @@ def _wait_until_dead(pids: list[int]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.xdist_group("zygote")
 def test_a_worker_fails_in_one_line_and_the_server_goes_on(project: Path) -> None:
     zygote = Zygote.start(project)
     try:
@@ -54,7 +53,6 @@ def test_a_worker_fails_in_one_line_and_the_server_goes_on(project: Path) -> Non
     assert zygote.process.poll() is not None
 
 
-@pytest.mark.xdist_group("zygote")
 def test_kill_9_of_the_driver_takes_the_server_and_its_workers_along(project: Path) -> None:
     """A worker that hangs (its stage file is a pipe that nobody writes) must not survive the driver."""
     base = project / "registry" / "runs" / "x"
@@ -88,7 +86,6 @@ def test_kill_9_of_the_driver_takes_the_server_and_its_workers_along(project: Pa
     _wait_until_dead(pids)
 
 
-@pytest.mark.xdist_group("zygote")
 def test_a_driver_that_hangs_up_with_a_reply_unread_sees_no_traceback(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
