@@ -13,7 +13,10 @@ def t_tail(t: float, df: float) -> float:
     """P(|T| >= |t|), the two-sided p value, for any real number of degrees of freedom."""
     if math.isinf(df):
         return math.erfc(abs(t) / math.sqrt(2))
-    return 1.0 if t == 0 else _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+    square = t * t
+    if square < df:  # df / (df + t²) would round to one, and take small values of t with it
+        return 1 - _incomplete_beta(0.5, df / 2, square / (df + square))
+    return _incomplete_beta(df / 2, 0.5, df / (df + square))
 
 
 @lru_cache(maxsize=4096)
