@@ -61,18 +61,22 @@ def _console(stderr: bool) -> Console:
 
 
 def say(text: str = "", style: str | None = None) -> None:
-    """One line of plain text (no markup) on stdout; long lines are not cut or wrapped."""
-    output().print(text, style=style, markup=False, soft_wrap=True)
+    """One line of plain text (no markup) on stdout, never cut; a terminal breaks it between words, nobody else does."""
+    _print(output(), text, style)
 
 
 def note(text: str) -> None:
     """One line of plain text on stderr that is not an error."""
-    messages().print(text, style="dim", markup=False, soft_wrap=True)
+    _print(messages(), text, "dim")
 
 
 def error(text: str) -> None:
     """One error, one line, on stderr."""
-    messages().print(text, style="red", markup=False, soft_wrap=True)
+    _print(messages(), text, "red")
+
+
+def _print(console: Console, text: str, style: str | None) -> None:
+    console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
 
 @contextmanager

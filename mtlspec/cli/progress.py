@@ -107,7 +107,7 @@ class RunDisplay:
         if not known or len(known) < len(self._seconds):
             return ""
         minutes = sum(known) / self._workers / 60
-        return f"; about {minutes:.0f} min left" if minutes >= 1 else "; less than a minute left"
+        return f"; {minutes:.0f} min left" if minutes >= 1 else "; <1 min left"
 
     def summary(self) -> str:
         return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items())
@@ -115,9 +115,16 @@ class RunDisplay:
 
 def _live_progress() -> Progress:
     """One line a bar, whatever the width: names and remarks are cut, numbers never."""
+    from rich.console import RenderableType
+    from rich.constrain import Constrain
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeElapsedColumn
     from rich.table import Column
     from rich.text import Text
+
+    class Lines(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            """A terminal echoes `^C` behind the last line: in a full line it would begin a new one."""
+            yield Constrain(self.make_tasks_table(self.tasks), console.messages().width - len("^C^C") - 1)
 
     class Count(MofNCompleteColumn):
         def render(self, task: Task) -> Text:
@@ -129,7 +136,7 @@ def _live_progress() -> Progress:
         layout.no_wrap, layout.overflow = True, "ellipsis"
         return TextColumn(field, markup=False, table_column=layout)
 
-    return Progress(
+    return Lines(
         text("{task.description}", Column(max_width=44 if wide else 26)),
         BarColumn(bar_width=24 if wide else 12),
         Count(table_column=Column(no_wrap=True)),

@@ -66,7 +66,7 @@ def say_scores(record: Mapping[str, Any], title: str, more: str = "") -> None:
     mains = _main_scores(record)
     table = ScoreTable({task: key.rpartition("/")[2] for task, key in mains.items()}, _rows(record["models"], mains))
     over = counted(min(table.seeds), "seed") if len(table.seeds) == 1 else "seeds"
-    console.say(f"{title}, {'of' if table.seeds == {1} else 'mean ± std over'} {over}{more}")
+    console.say(f"{title}{' of' if table.seeds == {1} else ', mean ± std over'} {over}{more}")
     for number, (columns, rows) in enumerate(table.fitted(console.output().width)):
         if number:
             console.say()

@@ -43,8 +43,8 @@ def find_spec(name: str, project: Project) -> Path:
     for candidate in candidates if name else ():
         if (found := instead_of_file(candidate)) is not None:
             message = f"the spec '{name}' is no file: {project.relative(candidate.absolute())} is {found}"
-    known = [path.stem for path in specs.glob("*.yaml") if _is_file(path)]
-    known += [path.parent.name for path in runs.glob("*/dvc.yaml")]
+    known = {path.stem for path in specs.glob("*.yaml") if _is_file(path)}
+    known |= {path.parent.name for path in runs.glob("*/dvc.yaml")}
     raise SpecError("E190", message, None, did_you_mean(given.stem, known))
 
 

@@ -11,7 +11,7 @@ STAGE = r"[a-z]+(-[a-z0-9]+)*(@small)?"
 OURS = [
     rf" +(done|restored)  {STAGE}( in \d+\.\d s)?",
     rf"(all stages|{STAGE}) +[━╸╺ ]+ +(\d+/\d+ )? *\d:\d\d:\d\d( .*)?",
-    r"small: test scores, of 1 seed",
+    r"small: test scores of 1 seed",
     r"model +pos accuracy +ner f1",
     r"─+",
     r"(stl|mtl): .*\d\.\d\d",

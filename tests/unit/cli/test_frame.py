@@ -13,6 +13,7 @@ import pytest
 
 from mtlspec.cli.app import HIDDEN, PANELS, available, run
 from mtlspec.io.project import Project
+from tests.terminal import in_terminal, lines
 from tests.unit.spec.small_project import SPEC, make_project
 
 HEAVY = (
@@ -237,3 +238,12 @@ def test_a_table_in_a_pipe_is_not_cut(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert wide in done.stdout
     assert "[x]" in done.stdout
+
+
+def test_a_terminal_breaks_lines_between_words(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(40)]
+    code = f"from mtlspec.cli import console; console.say({' '.join(words)!r}); console.error({' '.join(words)!r})"
+    status, drawn = in_terminal([sys.executable, "-c", code], tmp_path, os.environ, columns=50)
+    shown = lines(drawn)
+    assert status == 0 and max(map(len, shown)) <= 50
+    assert " ".join(shown).split() == [*words, *words]

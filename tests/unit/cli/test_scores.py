@@ -101,4 +101,4 @@ def test_numbers_of_seeds_are_a_column_only_where_they_differ(shown: Any) -> Non
         "stl: each alone    1–3         60.00  60.00 ± 1.25",
         "mtl: pos + ner       3  60.00 ± 1.25  65.00 ± 1.25",
     ]
-    assert shown(80, model("stl", ["pos"], 1))[::3] == ["study: test scores, of 1 seed", "stl: pos         60.00"]
+    assert shown(80, model("stl", ["pos"], 1))[::3] == ["study: test scores of 1 seed", "stl: pos         60.00"]
