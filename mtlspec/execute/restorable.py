@@ -1,6 +1,6 @@
 """What DVC's run cache will bring back, told without DVC, whose import takes longer than a plan.
 
-Only read here; a contract test compares what is foretold with what a run then does.
+Only read here; end-to-end tests compare what is foretold with what a run then does.
 """
 
 from __future__ import annotations
