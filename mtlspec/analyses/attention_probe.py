@@ -29,11 +29,13 @@ class Options(ProbeOptions):
     with_self: bool = Field(default=True, description="May a word attend most to itself? `false` looks past it.")
 
     def measure(self, job: Measurement) -> Measured:
-        """Writes `probe.parquet` and `probe.json`."""
+        """Writes `probe.parquet` and `probe.json`, and with the pre-trained encoder `baselines.json`."""
+        from mtlspec.analyses._probes.baselines import write_baselines
         from mtlspec.analyses._probes.measure import measure_subjects
         from mtlspec.analyses._probes.passes import probe_attention
 
-        return measure_subjects(self, job, partial(probe_attention, with_self=self.with_self))
+        baselines = partial(write_baselines, job.out, choosing=self.choosing, with_self=self.with_self)
+        return measure_subjects(self, job, partial(probe_attention, with_self=self.with_self), baselines)
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/`, `probe.parquet` and `analysis.json`; returns facts for the record."""

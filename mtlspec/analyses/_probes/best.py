@@ -22,7 +22,7 @@ class Best:
     score: Floats  # in percent, of the chosen head on test
     layer: Ints
     head: Ints
-    shuffled: Floats  # the same with shuffled labels: their own choice of head, their own score
+    shuffled: Floats | None  # the same with shuffled labels, if what heads say depends on labels at all
     counts: Ints  # items in test
     least: Ints  # items in the split that has fewer
 
@@ -35,7 +35,9 @@ class Best:
 def best_heads(found: Accuracies, choosing: str) -> Best:
     """The head with the highest accuracy on `choosing`, the lowest of equals."""
     score, place = _choose(found.values[choosing, "gold"], found.values[SCORED, "gold"])
-    shuffled, _ = _choose(found.values[choosing, "shuffled"], found.values[SCORED, "shuffled"])
+    shuffled = None
+    if (choosing, "shuffled") in found.values:
+        shuffled, _ = _choose(found.values[choosing, "shuffled"], found.values[SCORED, "shuffled"])
     heads = found.values[choosing, "gold"].shape[2]
     least = np.minimum(found.counts[choosing], found.counts[SCORED])
     return Best(found.names, score, place // heads, place % heads, shuffled, found.counts[SCORED], least)

@@ -16,17 +16,22 @@ from mtlspec.data.prepared import PreparedSplit
 from mtlspec.errors import StageError
 from mtlspec.results.jobs import Measured, Measurement
 
+Baselines = Callable[[list[Question], Mapping[str, PreparedSplit]], None]
 Probe = Callable[[Subject, Mapping[str, PreparedSplit], Sequence[Question]], Sequence[Tally]]
 
 
-def measure_subjects(options: ProbeOptions, job: Measurement, probe: Probe) -> Measured:
-    """Writes `probe.parquet` and `probe.json`."""
+def measure_subjects(
+    options: ProbeOptions, job: Measurement, probe: Probe, baselines: Baselines | None = None
+) -> Measured:
+    """Writes `probe.parquet` and `probe.json`; with the pre-trained encoder also what needs no model."""
     ((corpus, data),) = prepared_corpora(job).items()
     splits = {name: data.split(name) for name in options.splits}
     questions = [
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
         for task, layer in options.probed().items()
     ]
+    if job.model is None and baselines is not None:
+        baselines(questions, splits)
     measured = []
     seconds = 0.0
     found = subjects(job, corpus, options.seed)

@@ -31,7 +31,8 @@ class ProbeOptions(OneCorpus, MeasuringOptions):
         description="Labels with fewer items in dev or test are left out of tables. Default: 20, or 1 if `released`.",
     )
     seed: Annotated[int, Field(ge=0)] = Field(
-        default=1, description="Seed of the two controls: the randomly initialised encoder and the shuffled labels."
+        default=1,
+        description="Seed of controls: the randomly initialised encoder, and shuffled labels of attended values.",
     )
 
     def probed(self) -> dict[str, str]:

@@ -33,11 +33,11 @@ class Question:
     def names(self) -> tuple[str, ...]:
         return next(iter(self.gold.values()))["gold"].names
 
-    def tallies(self, heads: int) -> dict[tuple[str, Labels], Tally]:
+    def tallies(self, heads: int, labellings: Sequence[Labels]) -> dict[tuple[str, Labels], Tally]:
         return {
             (split, labels): Tally.empty(self.task, split, labels, self.names, heads)
             for split in self.gold
-            for labels in LABELLINGS
+            for labels in labellings
         }
 
 
@@ -50,8 +50,8 @@ def ask(task: ProbedTask, layer: str, splits: Mapping[str, PreparedSplit], seed:
 def probe_attention(
     subject: Subject, splits: Mapping[str, PreparedSplit], questions: Sequence[Question], *, with_self: bool
 ) -> list[Tally]:
-    """Tallies of every question, split and labelling. Only dependency parsing knows a root, which is [CLS]."""
-    tallies = {q.task: q.tallies(sum(subject.encoder.heads.counts)) for q in questions}
+    """Tallies of every question and split. Only dependency parsing knows a root, which is [CLS]."""
+    tallies = {q.task: q.tallies(sum(subject.encoder.heads.counts), ("gold",)) for q in questions}
     by_task = {question.task: question for question in questions}
     for index, tasks in subject.passes({question.task: question.layer for question in questions}):
         asked = [by_task[task] for task in by_task if task in tasks]
@@ -69,9 +69,7 @@ def probe_attention(
                     items, place = gold.of(rows)
                     columns = (column.index_select(0, items) for column in (gold.anchor, gold.start, gold.end))
                     hit = found(chosen, *(column.to(chosen.device) for column in (place, *columns)))
-                    for labels in LABELLINGS:
-                        label = question.gold[name][labels].label.index_select(0, items)
-                        tallies[question.task][name, labels].add(hit.cpu(), label)
+                    tallies[question.task][name, "gold"].add(hit.cpu(), gold.label.index_select(0, items))
     return [tally for made in tallies.values() for tally in made.values()]
 
 
@@ -106,7 +104,7 @@ def _values_of_pass(
         else:
             kept = None
     directions = {key: means.directions() for key, means in learned.items()}
-    tallies = [question.tallies(heads) for question in questions]
+    tallies = [question.tallies(heads, LABELLINGS) for question in questions]
     for name, split in splits.items():
         stream = kept if name == source and kept is not None else _vectors(subject, split, questions, index, name)
         for number, items, values in stream:

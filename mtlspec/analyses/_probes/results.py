@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mtlspec.analyses._probes.baselines import BASELINES
 from mtlspec.analyses._probes.best import Best, Floats, best_heads, best_of_layers
 from mtlspec.analyses._probes.hits import ABOUT, HITS, read_hits
 from mtlspec.analyses._probes.options import ProbeOptions
@@ -40,16 +41,25 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Control:
+    """What is reached without knowing anything of language: a column of the table."""
+
+    title: str
+    score: Floats  # [labels]
+    source: str
+
+
+@dataclass(frozen=True)
 class TaskResults:
     """What one probed task showed."""
 
     task: str
     labels: tuple[int, ...]  # those with enough items, the most frequent first
     pretrained: Best
-    random: Best
     layers: Floats  # [labels, layers]: the best pre-trained head of each layer
     baseline: Compared | None
     others: tuple[Compared, ...]
+    controls: tuple[Control, ...]
 
     def names(self) -> list[str]:
         return [self.pretrained.names[i] for i in self.labels]
@@ -62,6 +72,8 @@ class TaskResults:
 def gather(options: ProbeOptions, job: AnalysisJob) -> tuple[TaskResults, ...]:
     """The results of every probed task, in the order of the options."""
     encoder = read_hits(job.inputs["measure-encoder"])
+    place = job.inputs["measure-encoder"] / BASELINES
+    baselines = json.loads(place.read_bytes()) if place.is_file() else {}
     found = variants(job.models)
     measured: dict[str, dict[int, Mapping[tuple[str, int, str], Any]]] = {}
     layers: dict[str, dict[str, str]] = {}
@@ -88,13 +100,34 @@ def gather(options: ProbeOptions, job: AnalysisJob) -> tuple[TaskResults, ...]:
                 task=task,
                 labels=tuple(pretrained.shown(options.least)),
                 pretrained=pretrained,
-                random=best_heads(own[RANDOM], options.choosing),
                 layers=best_of_layers(own[PRETRAINED], options.choosing),
                 baseline=_titled(base, layers, layer)[0] if base else None,
                 others=tuple(_titled([c for c in columns if c not in base], layers, layer)),
+                controls=_controls(
+                    pretrained, best_heads(own[RANDOM], options.choosing), baselines.get(task), base[:1]
+                ),
             )
         )
     return tuple(results)
+
+
+def _controls(
+    pretrained: Best, random: Best, baselines: Mapping[str, Any] | None, base: Sequence[Compared]
+) -> tuple[Control, ...]:
+    """The random encoder, and then shuffled labels where heads are asked for them, or what needs no model at all."""
+    made = [Control("random encoder", random.score, "control: an encoder with random weights")]
+    if pretrained.shuffled is not None:
+        whose, asked = (base[0].variant.group, base[0].seeds.values()) if base else ("pre-trained", [pretrained])
+        shuffled = np.mean([best.shuffled for best in asked if best.shuffled is not None], axis=0)
+        source = f"control: heads of {whose}, asked for shuffled labels"
+        made.append(Control(f"shuffled labels ({whose})", np.asarray(shuffled, np.float64), source))
+    if baselines is not None:
+        for title, key, source in (
+            ("position alone", "position", "control: the best fixed distance or place for each label"),
+            ("random attention", "chance", "control: every word attends to any word, expected accuracy"),
+        ):
+            made.append(Control(title, np.array([baselines[name][key] for name in pretrained.names]), source))
+    return tuple(made)
 
 
 def _titled(columns: Sequence[Compared], layers: Mapping[str, Mapping[str, str]], layer: str) -> list[Compared]:

@@ -20,9 +20,6 @@ CURVES, ROWS = 8, 24  # labels in the figure of layers and in the map of changes
 def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
     """Tables 7 to 11 of the paper: one row a label, one column a model, differences to single-task learning."""
     base = results.baseline
-    control = base.seeds if base is not None else {0: results.pretrained}
-    whose = base.title if base is not None else "pre-trained"
-    shuffled = np.mean([best.shuffled for best in control.values()], axis=0)
     rows = []
     for number in (None, *results.labels):
         counts = results.pretrained.counts
@@ -35,25 +32,31 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
         source = "measured: the encoder before training"
         cells.append(_cell(results.pretrained.score, number, results, reference, source))
         cells += [_cell(other.score, number, results, reference, other.source, other) for other in results.others]
-        cells.append(_cell(results.random.score, number, results, None, "control: an encoder with random weights"))
-        cells.append(_cell(shuffled, number, results, None, f"control: heads of {whose}, asked for shuffled labels"))
+        cells += [_cell(one.score, number, results, None, one.source) for one in results.controls]
         rows.append(tuple(cells))
     columns = ["label", "items"]
     columns += [] if base is None else [base.title]
-    columns += [
-        "pre-trained",
-        *(other.title for other in results.others),
-        "random encoder",
-        f"shuffled labels ({whose})",
-    ]
+    columns += ["pre-trained", *(other.title for other in results.others), *(one.title for one in results.controls)]
     caption = (
         f"Accuracy of the best head for each label, in percent, mean over seeds; {_protocol(options)}"
         + (f" In brackets: difference to {base.title}." if base is not None else "")
-        + " The last two columns are controls: heads of an encoder that learnt nothing, and labels that mean nothing, "
-        f"asked of the heads of {whose}."
+        + f" Controls: {_explained(results)}."
     )
     return Table(
         f"labels_{results.task}", f"{results.task}: every label", caption, tuple(columns), (("", tuple(rows)),)
+    )
+
+
+def _explained(results: TaskResults) -> str:
+    """The controls in words."""
+    words = {
+        "random encoder": "heads of an encoder that learnt nothing",
+        "position alone": "the best fixed distance or place for each label, chosen like a head",
+        "random attention": "what is expected if every word attends to any word",
+    }
+    return "; ".join(
+        f"{one.title}: {words.get(one.title, 'the same heads, asked for labels that mean nothing')}"
+        for one in results.controls
     )
 
 
@@ -100,24 +103,23 @@ def head_name(best: Best, number: int) -> str:
 
 
 def heads_table(results: TaskResults) -> Table:
-    """The best head of the pre-trained encoder for each label, beside both controls."""
+    """The best head of the pre-trained encoder for each label, beside the controls."""
     rows = []
     for number in results.labels:
-        best, random = results.pretrained, results.random
+        best = results.pretrained
         rows.append(
             (
                 Cell(best.names[number], best.names[number]),
                 Cell(f"{best.counts[number]:,}", int(best.counts[number])),
                 Cell(head_name(best, number), float(best.layer[number] + 1) + float(best.head[number] + 1) / 100),
                 Cell(f"{best.score[number]:.1f}", float(best.score[number])),
-                Cell(f"{random.score[number]:.1f}", float(random.score[number])),
-                Cell(f"{best.shuffled[number]:.1f}", float(best.shuffled[number])),
+                *(Cell(f"{one.score[number]:.1f}", float(one.score[number])) for one in results.controls),
             )
         )
-    columns = ("label", "items", "best head", "accuracy", "random encoder", "shuffled labels")
+    columns = ("label", "items", "best head", "accuracy", *(one.title for one in results.controls))
     caption = (
-        "The pre-trained encoder before any fine-tuning; shuffled labels are asked of its own heads. Heads are named "
-        "layer.head, counted from 1."
+        "The pre-trained encoder before any fine-tuning. Heads are named layer.head, counted from 1. Controls: "
+        f"{_explained(results)}."
     )
     title = f"{results.task}: best pre-trained heads"
     return Table(f"heads_{results.task}", title, caption, columns, (("", tuple(rows)),))
@@ -137,9 +139,12 @@ def _draw_layers(results: TaskResults, directory: Path) -> Figure:
     layers = np.arange(1, results.layers.shape[1] + 1, dtype=np.float64)
     lines = [Line("mean of labels", layers, results.of(results.layers).mean(0))]
     lines += [Line(results.pretrained.names[i], layers, results.layers[i]) for i in results.labels[:CURVES]]
+    flat = np.ones_like(layers)
+    lines += [Line(f"control: {one.title}", layers, flat * results.of(one.score).mean()) for one in results.controls]
     curves(directory, name, lines, x_title="layer", y_title="best head's accuracy, %")
     more = "" if len(results.labels) <= CURVES else f" The {CURVES} most frequent of {len(results.labels)} labels."
     caption = f"Where the pre-trained encoder knows the labels of {results.task}, before any fine-tuning.{more}"
+    caption += " Controls are means of labels."
     return Figure(name, f"{results.task}: layers of pre-trained heads", caption)
 
 
@@ -174,29 +179,27 @@ def summary(results: TaskResults) -> tuple[str, ...]:
     """Plain sentences: what the pre-trained heads know, and what training makes of it."""
     if not results.labels:
         return (f"{results.task}: no label has enough items to be probed.",)
-    mean = {
-        title: float(results.of(score).mean())
-        for title, score in (("pretrained", results.pretrained.score), ("random", results.random.score))
-    }
+    pretrained = float(results.of(results.pretrained.score).mean())
+    controls = {one.title: float(results.of(one.score).mean()) for one in results.controls}
+    strongest = max(controls, key=lambda title: controls[title])
     labels = "1 label" if len(results.labels) == 1 else f"{len(results.labels)} labels"
     sentences = [
-        f"{results.task}: the best pre-trained heads reach {mean['pretrained']:.1f} % on average over"
-        f" {labels}; heads of a random encoder {mean['random']:.1f} %, shuffled labels"
-        f" {float(results.of(results.pretrained.shuffled).mean()):.1f} %."
+        f"{results.task}: the best pre-trained heads reach {pretrained:.1f} % on average over {labels}; controls: "
+        + ", ".join(f"{title} {value:.1f} %" for title, value in controls.items())
+        + "."
+        + (f" They do not beat {strongest}." if pretrained <= controls[strongest] else "")
     ]
     base = results.baseline
     if base is not None:
         per_seed = [float(results.of(best.score).mean()) for best in base.seeds.values()]
         average, _ = mean_and_std(per_seed)
-        sentence = (
-            f"{results.task}: single-task training moves that by {signed(average - mean['pretrained'], 1)} points"
-        )
+        sentence = f"{results.task}: single-task training moves that by {signed(average - pretrained, 1)} points"
         widest = [other for other in results.others if len(other.variant.tasks) > 2]
         for other in widest[:1]:
             joint = float(results.of(other.score).mean())
             below = int((results.of(other.score) < results.of(base.score)).sum())
             sentence += (
-                f", {other.title} by {signed(joint - mean['pretrained'], 1)};"
+                f", {other.title} by {signed(joint - pretrained, 1)};"
                 f" {other.title} is below {base.title} for {below} of {labels}"
             )
         sentences.append(f"{sentence}.")

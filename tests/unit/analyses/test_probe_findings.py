@@ -75,7 +75,7 @@ def test_value_probes_of_trained_models(study: Study, tmp_path: Path) -> None:
     assert "train-mtl-pos-ner-s1" in first[4].source
     assert "seeds 1, 2" in first[4].source
     assert {figure.name for figure in findings.figures} >= {"layers_pos", "changes_pos", "layers_ner"}
-    assert "labels that mean nothing, asked of the heads of stl." in table.caption
+    assert "shuffled labels (stl): the same heads, asked for labels that mean nothing." in table.caption
     con = next(table for table in findings.tables if table.name == "labels_con")
     assert "stl" not in con.columns  # no model learns it: the pre-trained encoder and the controls remain
     assert ("mtl-pos-ner", 2, "pos") in read_hits(out)
@@ -85,9 +85,11 @@ def test_attention_probes_of_models_that_learn_something_else(study: Study, tmp_
     facts, out = _probe(attention_probe, study, tmp_path, dep="dep", srl="srl")
     findings = Findings.read(out)
     table = next(table for table in findings.tables if table.name == "labels_dep")
-    assert table.columns == ("label", "items", "pre-trained", "random encoder", "shuffled labels (pre-trained)")
+    assert table.columns == ("label", "items", "pre-trained", "random encoder", "position alone", "random attention")
     assert facts["labels"]["dep"] >= 3
     assert len(findings.summary) == 2
+    assert all("position alone" in said and "random attention" in said for said in findings.summary)
+    assert "shuffled" not in " ".join(findings.summary)
     assert all(row[1].value >= 20 for row in table.rows[1:])  # type: ignore[operator]
 
 

@@ -268,3 +268,45 @@ def test_a_planted_head_is_found_with_its_labels_and_a_random_encoder_is_not(tmp
     assert (best.layer[where], best.head[where]) == (0, 1)
     control = best_heads(found["random", 1, "dep"], "dev")
     assert control.score[where] < 40
+
+
+@pytest.mark.parametrize("itself", [True, False])
+@pytest.mark.parametrize("task", ["dep", "srl"])
+def test_baselines_are_what_heads_without_a_model_would_find(
+    artifacts, tmp_path: Path, task: str, itself: bool
+) -> None:
+    """By the probe's own rule: heads that look a fixed distance away or at one place, and heads that look anywhere."""
+    from mtlspec.analyses._probes.attention import found as finds
+    from mtlspec.analyses._probes.gold import read_gold
+
+    _measure(attention_probe, artifacts, tmp_path / "out", **{task: task}, with_self=itself)
+    written = json.loads((tmp_path / "out" / "baselines.json").read_text())[task]
+    data = Prepared.load(artifacts["prepare-toy"])
+    splits = {"dev": data.dev, "test": data.test}
+    golds = dict(zip(splits, read_gold(list(splits.values()), task, task), strict=True))  # type: ignore[arg-type]
+    longest = max(len(split.words(row)) for split in splits.values() for row in range(len(split)))
+    random = torch.Generator().manual_seed(1)
+    rules = [*range(0 if itself else 1, longest + 1), "first", "last", *(["cls"] if task == "dep" else [])]
+    draws, first = 3000, 0 if task == "dep" else 1
+    scores: dict[str, torch.Tensor] = {}
+    for name, split in splits.items():
+        gold = golds[name]
+        hits = []
+        for row in range(len(split)):
+            words = len(split.words(row))
+            best = torch.full((1, words + 1, len(rules) + draws), -1)
+            for number, rule in enumerate(rules):
+                for query in range(words + 1):
+                    place = {"first": 1, "last": words, "cls": 0}.get(str(rule))
+                    best[0, query, number] = query + int(rule) if place is None else place
+            for query in range(words + 1):
+                open_ = torch.tensor([key for key in range(first, words + 1) if itself or key != query])
+                best[0, query, len(rules) :] = open_[torch.randint(len(open_), (draws,), generator=random)]
+            items, place_of = gold.of(torch.tensor([row]))
+            hits.append(finds(best, place_of, gold.anchor[items], gold.start[items], gold.end[items]))
+        hit = torch.cat(hits).double()
+        scores[name] = torch.stack([100 * hit[gold.label == i].mean(0) for i in range(len(gold.names))])
+    for i, label in enumerate(golds["test"].names):
+        chosen = int(scores["dev"][i, : len(rules)].argmax())
+        assert written[label]["position"] == pytest.approx(float(scores["test"][i, chosen]))
+        assert written[label]["chance"] == pytest.approx(float(scores["test"][i, len(rules) :].mean()), abs=1.5)
