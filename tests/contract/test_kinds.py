@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from typing import get_args
-
 import pytest
 
 from mtlspec import kinds
+from mtlspec.contract.general import check_light, check_named
 from mtlspec.errors import SpecError
 from mtlspec.spec import families
 from mtlspec.spec.encoders import EncoderOptions
@@ -36,19 +33,12 @@ def test_every_family_has_kinds() -> None:
 
 @pytest.mark.parametrize(("family", "name"), KINDS)
 def test_options_name_their_file_and_explain_themselves(family: str, name: str) -> None:
-    options = kinds.options_class(family, name)
-    assert issubclass(options, BASES[family])
-    assert get_args(options.model_fields["type"].annotation) == (name,)
-    assert options.module() == f"{family}.{name}"
-    assert kinds.load(family, name).__doc__
-    assert all(field.description for key, field in options.model_fields.items() if key != "type")
+    check_named(family, name)
+    assert kinds.family_class(family) is BASES[family]
 
 
 def test_no_kind_imports_anything_heavy() -> None:
-    heavy = ("torch", "numpy", "pyarrow", "transformers", "tokenizers", "datasets", "matplotlib", "mlflow", "dvc")
-    modules = ", ".join(f"{family}.{name}" for family, name in KINDS)
-    code = f"import sys, {modules}; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    check_light(KINDS)
 
 
 @pytest.mark.parametrize(

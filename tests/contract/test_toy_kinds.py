@@ -11,20 +11,20 @@ import pytest
 import torch
 
 from mtlspec import kinds
+from mtlspec.contract import training
+from mtlspec.contract.drawing import check_sampler
 from mtlspec.data.batching import Batch
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.mixed import Reading, encode_parts
 from mtlspec.model.multitask import build_model
-from mtlspec.spec.families import ENCODERS, SAMPLERS, SHARING, TASKS
+from mtlspec.spec.families import ENCODERS, SAMPLERS, SHARING, TASKS, SamplerOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.determinism import make_deterministic
 from mtlspec.train.loop import Meter, take_update
 from mtlspec.train.state import TrainState
 from tests import toy
-from tests.contract import training
-from tests.contract.test_trainable import check_sampler
 
 FOLDER = Path(__file__).parents[1] / "kinds"
 FAMILIES = {"sharing": SHARING, "samplers": SAMPLERS, "encoders": ENCODERS}
@@ -59,16 +59,11 @@ def test_each_is_one_small_file() -> None:
 def test_it_trains_resumes_and_comes_back_from_disk(
     part: str, options: dict[str, Any], toy_encoder: Path, toy_prepared: Path, tmp_path: Path
 ) -> None:
-    params = training.params(sampler=options) if part == "sampler" else training.params()
-    if part == "sharing":
-        params["sharing"] = options
-    if part == "encoder":
-        params["encoder"] = {**params["encoder"], **options}
-    training.check(params, tmp_path, toy_encoder, toy_prepared)
+    training.check(training.params(**{part: options}), tmp_path, toy_encoder, toy_prepared)
 
 
 def test_the_sampler_keeps_what_samplers_promise() -> None:
-    check_sampler(kinds.options_class(SAMPLERS, "least_sure")(type="least_sure"))
+    check_sampler(kinds.parse(SAMPLERS, SamplerOptions, {"type": "least_sure"}))
 
 
 def _state(encoder: Path, data: Prepared, sharing: str, **train: Any) -> TrainState:

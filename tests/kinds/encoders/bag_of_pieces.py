@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
 from mtlspec.spec.encoders import EncoderOptions
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 class Options(EncoderOptions):
     type: Literal["bag_of_pieces"]
-    size: int = 16
+    size: int = Field(default=16, description="Width of a sub-token's vector.")
 
     def build(self, directory: Path) -> Encoder:
         import json

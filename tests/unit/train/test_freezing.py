@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from mtlspec.contract import training
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
@@ -18,7 +19,6 @@ from mtlspec.train import freezing
 from mtlspec.train.loop import Meter, take_update
 from mtlspec.train.state import TrainState
 from tests import toy
-from tests.contract import training
 from tests.unit.train.test_loop import model_of, options
 
 BOTTOM = ("encoder.model.embeddings.", "encoder.model.encoder.layer.0.")

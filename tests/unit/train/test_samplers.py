@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mtlspec.contract.drawing import view
 from mtlspec.kinds import names, options_class
 from mtlspec.spec.families import SAMPLERS, SamplerOptions
 from mtlspec.train.sampling import Part, Sampler, TaskSizes, power_law
-from tests.views import view
 
 SIZES = TaskSizes(examples=(1175, 1175, 1175, 1175, 936), batches=(37, 37, 37, 37, 30))
 

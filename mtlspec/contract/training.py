@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
+from mtlspec.contract import toy
+from mtlspec.contract.promise import promise
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared
 from mtlspec.io.digest import digest_file
 from mtlspec.model.multitask import MultiTaskModel, load_model
-from tests import toy
 
 FILES = ("model.safetensors", "history.parquet", "epochs.json", "model.json")
 STOP = 22  # an update between two resume points, late enough for windows of losses to be full
+LIMITS: dict[str, Any] = {"batch": {"sentences": 6, "tokens": 200}, "checkpoint_every": 4, "patience": 1.0}
 
 
-def params(sharing: dict[str, Any] | None = None, **train: Any) -> dict[str, Any]:
-    """Two tasks on small batches, with a resume point every four updates."""
-    limits = {"batch": {"sentences": 6, "tokens": 200}, "checkpoint_every": 4, "patience": 1.0}
-    found = toy.train_params(("pos", "names"), **{"epochs": 1, **limits, **train})
-    return {**found, "sharing": sharing or found["sharing"]}
+def params(
+    sharing: dict[str, Any] | None = None,
+    encoder: dict[str, Any] | None = None,
+    task: dict[str, Any] | None = None,
+    **train: Any,
+) -> dict[str, Any]:
+    """Two tasks on small batches, with a resume point every four updates; `task` takes the place of one of them."""
+    found = toy.train_params(("pos", "names"), **{"epochs": 1, **LIMITS, **train})
+    found["sharing"] = sharing or found["sharing"]
+    found["encoder"] |= encoder or {}
+    found["tasks"] |= {"names": task} if task else {}
+    return found
 
 
 def check(params: dict[str, Any], root: Path, encoder: Path, prepared: Path) -> MultiTaskModel:
     """Train twice, the second time in two goes; evaluate; returns the trained model as it comes from disk."""
     whole = toy.run_train(root / "whole", encoder, prepared, params)
-    assert whole.facts["updates"] > STOP + 4
-    with pytest.raises(_StoppedError):
+    updates = whole.facts["updates"]
+    promise(updates > STOP + 4, f"an epoch has {updates} updates, too few to be interrupted at update {STOP}")
+    with suppress(_StoppedError):
         toy.run_train(root / "again", encoder, prepared, params, _stop)
     toy.run_train(root / "again", encoder, prepared, params)
     for file in FILES:
         ends = {digest_file(root / name / "out" / file) for name in ("whole", "again")}
-        assert len(ends) == 1, f"{file}: an interrupted run does not end with the same bits"
+        promise(len(ends) == 1, f"{file}: an interrupted run does not end with the same bits")
     evaluated = toy.run_evaluate(root / "evaluated", root / "whole/out", prepared)
-    assert evaluated.scores["dev/mean"] == whole.scores["dev/mean"]
+    before, after = whole.scores["dev/mean"], evaluated.scores["dev/mean"]
+    promise(before == after, f"the model from disk scores {after} on dev, where training scored {before}")
     model = load_model(root / "whole/out")
     check_tasks(model, Prepared.load(prepared))
     return model
@@ -49,7 +60,7 @@ def check_tasks(model: MultiTaskModel, data: Prepared) -> None:
         apart = [model.states(batch, task).words for task in range(len(model.tasks))]
     if model.sharing.task_free:
         alike = all(torch.equal(words, apart[0]) for words in apart)
-        assert alike, "what the encoder gives depends on the task, though the strategy says that it does not"
+        promise(alike, "what the encoder gives depends on the task, though the strategy says that it does not")
 
 
 class _StoppedError(Exception):
