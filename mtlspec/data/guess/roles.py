@@ -63,6 +63,7 @@ class Profile:
     cells: tuple[str, ...]  # those that are filled
     rows: int
     lists: bool = False  # lists of texts instead of texts
+    blanked: bool = False  # some cells are `_`, which readers take as: nothing here
 
     @property
     def distinct(self) -> int:
@@ -117,14 +118,14 @@ def profiles(columns: Mapping[Column, Sequence[Any]]) -> dict[Column, Profile]:
     """Of columns of cells as they stand in a file: texts, numbers, truth values, nulls, lists of texts."""
     found = {}
     for name, cells in columns.items():
-        filled = [cell for cell in cells if cell is not None and cell not in ("", [])]
+        filled = [cell for cell in cells if cell is not None and cell not in ("", "_", [])]
         lists = bool(filled) and all(isinstance(cell, list) for cell in filled)
         if lists and not all(isinstance(word, str | int) for cell in filled for word in cell):
             continue
         if not lists and any(isinstance(cell, list | dict) for cell in filled):
             continue
         shown = tuple(" ".join(map(str, cell)) if lists else _shown(cell) for cell in filled)
-        found[name] = Profile(str(name).lower(), shown, len(cells), lists)
+        found[name] = Profile(str(name).lower(), shown, len(cells), lists, "_" in cells)
     return found
 
 
@@ -230,8 +231,10 @@ def _add_class(
     if "-1" in numbers and not any(cell.startswith("-") for cell in numbers - {"-1"}):
         absent.append("-1")
     if absent:
-        options["missing"] = ["", *absent]
-        doubts.append(f"{', '.join(absent)} in '{chosen}' is taken as: no label")
+        options["missing"] = ["", "_", *absent]
+    if absent or rest[chosen].blanked:
+        told = ["_", *absent] if rest[chosen].blanked else absent
+        doubts.append(f"{', '.join(told)} in '{chosen}' is taken as: no label")
 
 
 def layer_name(column: Column, otherwise: str) -> str:

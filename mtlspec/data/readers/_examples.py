@@ -48,7 +48,8 @@ class ExampleOptions(ReaderOptions):
         "class it means, such as `{0: no, 1: yes}`. Anything else is then a defect.",
     )
     missing: Sequence_[str] = Field(
-        default=("",), description="Texts that mean: no label, number or tag here. A null always does."
+        default=("", "_"),
+        description='Texts that mean: no label, number or tag here. A null always does. Where `_` is a class: `[""]`.',
     )
     id: Column | None = Field(default=None, description="Where the example's name stands; default: its number.")
     skip: Annotated[int, Field(ge=0)] = Field(default=0, description="Lines at the top that are not data.")
@@ -82,7 +83,10 @@ class ExampleOptions(ReaderOptions):
         if self.tags and self.words is None:
             return "`tags` need `words`"
         unknown = sorted(self.classes.keys() - self.label.keys() - self.tags.keys())
-        return f"`classes` names '{unknown[0]}', which neither `label` nor `tags` does" if unknown else None
+        if unknown:
+            return f"`classes` names '{unknown[0]}', which neither `label` nor `tags` does"
+        both = next((said for known in self.classes.values() for said in known if said in self.missing), None)
+        return None if both is None else f"`classes` and `missing` both name '{both}'; if it is a class, set `missing`"
 
     def example(self, get: Get, block: Block) -> Sentence:
         """The example of one row; `get` gives what stands at a place, None where nothing does."""
@@ -105,10 +109,12 @@ class ExampleOptions(ReaderOptions):
         return Sentence(name_ or str(block.number), words, layers, (block.file, block.first), texts=texts)
 
     def _class(self, name: str, cell: Any, place: Column, block: Block) -> str | None:
-        said = _scalar(cell, place, block)
+        """Blanks around a label are no part of it, `x ` and `x` are one class, unless `classes` says what it means."""
+        known, said = self.classes.get(name), _scalar(cell, place, block)
+        if said is not None and (known is None or said not in known):
+            said = said.strip()
         if said is None or said in self.missing:
             return None
-        known = self.classes.get(name)
         if known is None:
             return said
         if said not in known:
@@ -118,7 +124,7 @@ class ExampleOptions(ReaderOptions):
 
     def _number(self, cell: Any, place: Column, block: Block) -> float | None:
         text = _scalar(cell, place, block)
-        if text is None or text in self.missing:
+        if text is None or text.strip() in self.missing:
             return None
         number = float(text[:400]) if not isinstance(cell, bool) and _NUMBER.fullmatch(text[:400]) else math.nan
         if not math.isfinite(number):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from mtlspec.data.blocks import Block, no_file
-from mtlspec.data.readers._examples import ExampleOptions
+from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
@@ -41,6 +41,13 @@ class Options(ExampleOptions):
     def parse(self, block: Block) -> Sentence:
         found = record(block)
         return self.example(lambda place: field(found, place), block)
+
+    def _class(self, name: str, cell: Any, place: Column, block: Block) -> str | None:
+        """A bare -1 is refused unless the card says what it means: data sets without names of classes have it, too."""
+        if type(cell) is int and cell == -1 and "-1" not in self.missing and name not in self.classes:
+            hint = 'for none, say `missing: ["", "_", "-1"]`; if it is a class, list all of them in `classes`'
+            raise DataError("E737", f"-1 in '{place}' is a class, or the hub's sign for none", block.place(), hint)
+        return super()._class(name, cell, place, block)
 
     def _check_columns(self, names: list[str], path: Path) -> None:
         for place in self.places():

@@ -141,7 +141,7 @@ LABELS = {
         ":2: error E711: 'entailmnt' is no class of 'l'; did you mean 'entailment'?",
         classes={"l": ["entailment", "neutral"]},
     ),
-    "class with a blank": table(H + "a\ta \n", ":2: error E711: 'a ' is no class of 'l'; did you mean 'a'?", **AB),
+    "class with a blank inside": table(H + "a\ta b\n", ":2: error E711: 'a b' is no class of 'l'; known: a, b", **AB),
     "not in the mapping": table(
         H + "a\t2\n", ":2: error E711: '2' is no class of 'l'; known: 0, 1", classes={"l": {"0": "no", "1": "yes"}}
     ),

@@ -66,6 +66,18 @@ def test_rows_come_with_the_names_of_their_classes(form: str, tmp_path: Path) ->
     assert [s.id for s in found] == ["7", "8", "9"] and [s.place for s in found] == [(str(file), n) for n in (1, 2, 3)]
 
 
+def test_a_bare_minus_one_is_not_guessed_at(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    pq.write_table(pa.table({"t": ["a", "b", "c"], "y": [1, 0, -1]}), file)
+    bare: dict[str, Any] = {"type": "arrow", "text": ["t"], "label": {"l": "y"}}
+    with pytest.raises(DataError, match=r"x:3: error E737: -1 in 'y' is a class, or the hub's sign for none; for"):
+        list(arrow.Options.model_validate(bare).read(file))
+    found = arrow.Options.model_validate({**bare, "missing": ["", "_", "-1"]}).read(file)
+    assert [s.layers.get("l") for s in found] == ["1", "0", None]
+    found = arrow.Options.model_validate({**bare, "classes": {"l": ["-1", "0", "1"]}}).read(file)
+    assert [s.layers.get("l") for s in found] == ["1", "0", "-1"]
+
+
 def test_words_with_tags_that_are_classes(tmp_path: Path) -> None:
     features = Features(
         {

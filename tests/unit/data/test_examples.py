@@ -113,6 +113,38 @@ def test_what_is_missing_may_be_a_number_and_whole_numbers_are_one_class(tmp_pat
     assert [dict(s.layers) for s in found] == [{"l": "1"}, {"l": "1", "v": 2.5}, {"l": "1"}]
 
 
+@pytest.mark.parametrize("reader", ["table", "jsonl", "json"])
+def test_an_underscore_is_no_label_number_or_tag_but_may_be_a_text_or_said_to_be_a_class(
+    reader: str, tmp_path: Path
+) -> None:
+    rows = [{"t": "_", "l": "x", "v": "1"}, {"t": "b", "l": "_", "v": "_"}, {"t": "c", "l": "", "v": ""}]
+    tables = "t\tl\tv\n" + "".join("\t".join(row.values()) + "\n" for row in rows)
+    texts = {"table": tables, "jsonl": "\n".join(map(json.dumps, rows)), "json": json.dumps(rows)}
+    options: dict[str, Any] = {"text": ["t"], "label": {"l": "l"}, "value": {"v": "v"}}
+    found = read(tmp_path, texts[reader], reader, **options)
+    assert [(s.texts, dict(s.layers)) for s in found] == [(("_",), {"l": "x", "v": 1.0}), (("b",), {}), (("c",), {})]
+    found = read(tmp_path, texts[reader], reader, text=["t"], label={"l": "l"}, missing=[""])
+    assert [s.layers.get("l") for s in found] == ["x", "_", None]
+    words = [{"w": ["_", "b"], "g": ["X", "_"]}, {"w": ["c"], "g": ["_"]}]
+    if reader != "table":
+        text = json.dumps(words) if reader == "json" else "\n".join(map(json.dumps, words))
+        found = read(tmp_path, text, reader, words="w", tags={"g": "g"})
+        assert [(s.words, dict(s.layers)) for s in found] == [(("_", "b"), {"g": ("X", None)}), (("c",), {})]
+
+
+def test_a_class_cannot_be_missing_at_once() -> None:
+    made = table.Options(type="table", text=("t",), label={"l": "l"}, classes={"l": ("_", "x")})
+    assert made.problem() == "`classes` and `missing` both name '_'; if it is a class, set `missing`"
+
+
+def test_blanks_around_a_label_are_no_part_of_it_unless_the_card_says_so(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"header": False, "text": [0], "label": {"l": 1}}
+    text = "a\tx\nb\t x \nc\t \nd\t _\n"
+    assert [s.layers.get("l") for s in read(tmp_path, text, "table", **options)] == ["x", "x", None, None]
+    found = read(tmp_path, text, "table", **options, classes={"l": {"x": "bare", " x ": "blank"}})
+    assert [s.layers.get("l") for s in found] == ["bare", "blank", None, None]
+
+
 def test_packed_files_are_read_too(tmp_path: Path) -> None:
     file = tmp_path / "x.tsv.gz"
     file.write_bytes(gzip.compress(b"s\tl\na\tx\n"))

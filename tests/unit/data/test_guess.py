@@ -69,8 +69,12 @@ def test_csv_with_quotes_semicolons_and_labels_before_texts(tmp_path: Path) -> N
 def test_labels_that_mean_none_are_missing(tmp_path: Path) -> None:
     body = [f"{text}\t{('yes', 'no', '-')[number % 3]}" for number, text in enumerate(SENTENCES)]
     found = guessed(write(tmp_path / "all.tsv", rows("sentence\tgold_label", *body)))
-    assert found.reading.reader["missing"] == ["", "-"] and found.classes == {"gold_label": ["no", "yes"]}
+    assert found.reading.reader["missing"] == ["", "_", "-"] and found.classes == {"gold_label": ["no", "yes"]}
     assert any("- in 'gold_label' is taken as: no label" in note for note in found.notes)
+    body = [f"{text}\t{('yes', 'no', '_')[number % 3]}" for number, text in enumerate(SENTENCES)]
+    found = guessed(write(tmp_path / "all.tsv", rows("sentence\tgold_label", *body)))
+    assert "missing" not in found.reading.reader and found.classes == {"gold_label": ["no", "yes"]}
+    assert any("_ in 'gold_label' is taken as: no label" in note for note in found.notes)
 
 
 def test_json_in_lines_lists_and_fields(tmp_path: Path) -> None:
