@@ -50,7 +50,7 @@ def comparisons_table(matrix: Matrix) -> Table:
         f" at once ({matrix.asked.rounds} rounds, two-sided p). Another seed may turn a difference around: this tests"
         " models, not ways of training."
     )
-    caption += matrix.star() + _why_untested(matrix)
+    caption += matrix.star() + _why_untested(matrix) + _given_start(matrix)
     return Table("comparisons", "Significance tests", caption, tuple(columns), (("", rows),))
 
 
@@ -74,6 +74,15 @@ def _comparison_row(matrix: Matrix, item: Comparison) -> tuple[Cell, ...]:
 def _why_untested(matrix: Matrix) -> str:
     why = dict.fromkeys(item.found.why for item in matrix.comparisons if item.found.p is None)
     return f" –: not tested ({'; '.join(why)})." if why and matrix.families else ""
+
+
+def _given_start(matrix: Matrix) -> str:
+    """Where both sides start from one model, luck of that model is part of no test."""
+    if matrix.asked.unit != "runs" or not any(
+        c.variant.shared_starts and c.found.p is not None for c in matrix.comparisons
+    ):
+        return ""
+    return " Where all runs of both sides start from one trained model, a test speaks of this start and of no other."
 
 
 def _p_cell(p: float | None) -> Cell:
@@ -135,9 +144,9 @@ def _heat_map(
 
 def summary(matrix: Matrix) -> tuple[str, ...]:
     """Plain sentences: what won, what was significant, what could not be compared."""
-    unscored = _unscored(matrix)
+    unscored = (*_same(matrix), *_unscored(matrix))
     if not matrix.comparisons:
-        alone = set(matrix.tasks) <= set(matrix.unscored)
+        alone = set(matrix.tasks) <= set(matrix.unscored) or bool(matrix.same_as_baseline)
         why = f"No differences: there is no single-task model of group {matrix.baseline} to compare with."
         return unscored if alone else (why, *unscored)
     sentences = []
@@ -149,7 +158,7 @@ def summary(matrix: Matrix) -> tuple[str, ...]:
     sentences += _power_sentences(matrix)
     others = [variant for variant in matrix.variants if variant.group != matrix.baseline]
     scored = sum(task not in matrix.unscored for variant in others for task in variant.tasks)
-    if missing := scored - len(matrix.comparisons):
+    if missing := scored - len(matrix.comparisons) - len(matrix.same_as_baseline):
         sentences.append(f"{missing} scores have no single-task model to be compared with.")
     return (*sentences, *unscored)
 
@@ -184,6 +193,12 @@ def _power_sentences(matrix: Matrix) -> list[str]:
             f"{corrected} ({family.name}; median over {len(alone)} comparisons): smaller ones may have been missed."
         )
     return told
+
+
+def _same(matrix: Matrix) -> tuple[str, ...]:
+    names = ", ".join(dict.fromkeys(variant.label for variant, _ in matrix.same_as_baseline))
+    told = f"Not compared: {names}. Nothing was selected, so these are the single-task models of group"
+    return (f"{told} {matrix.baseline} themselves.",) if names else ()
 
 
 def _unscored(matrix: Matrix) -> tuple[str, ...]:

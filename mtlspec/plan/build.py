@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,10 +100,16 @@ def _add_model(
         variant.sharing,
         spec.encoder.named(),
     )
-    row = ModelRow(
-        variant.group, tuple(variant.tasks), variant.seed, tuple(variant.sweep), train, evaluate, select=select
-    )
+    about = (variant.group, tuple(variant.tasks), variant.seed, tuple(variant.sweep))
+    row = ModelRow(*about, train, evaluate, select=select, starts=tuple(_starts(variant, variants)))
     return _Model(row, (tasks, variant.sharing, spec.encoder.named()), tuple(tasks))
+
+
+def _starts(variant: ModelVariant, variants: Mapping[str, ModelVariant]) -> Iterator[str]:
+    """The trainings whose weights a model descends from, the nearest first."""
+    while variant.start is not None:
+        yield f"train-{variant.start}"
+        variant = variants[variant.start]
 
 
 def _add_choice(builder: Builder, variant: ModelVariant, choice: Choice, variants: Mapping[str, ModelVariant]) -> str:

@@ -21,6 +21,7 @@ class ModelRow:
     evaluate: str
     measure: str | None = None  # its measurement, in the rows of an analysis that measures
     select: str | None = None  # what decides which further tasks it learns; None: `tasks` are all of them
+    starts: tuple[str, ...] = ()  # trainings whose weights it descends from, the nearest first
     chosen: tuple[str, ...] | None = None  # those further tasks, once they are known; never part of a plan
 
     @property
@@ -35,14 +36,16 @@ class ModelRow:
 
     def stored(self) -> dict[str, Any]:
         """As a stage's parameters hold it: JSON, lists for tuples."""
-        planned = {name: value for name, value in asdict(self).items() if name != "chosen"}
-        return {**planned, "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep]}
+        planned = {name: value for name, value in asdict(self).items() if name not in ("chosen", "starts")}
+        starts = {"starts": list(self.starts)} if self.starts else {}
+        return {**planned, "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep], **starts}
 
     @classmethod
     def restored(cls, raw: Mapping[str, Any]) -> ModelRow:
         """The inverse of `stored`."""
         sweep = tuple((str(key), value) for key, value in raw["sweep"])
-        return cls(**{**raw, "tasks": tuple(raw["tasks"]), "sweep": sweep})
+        starts = tuple(raw.get("starts", ()))
+        return cls(**{**raw, "tasks": tuple(raw["tasks"]), "sweep": sweep, "starts": starts})
 
 
 def restored_rows(stored: Sequence[Mapping[str, Any]]) -> tuple[ModelRow, ...]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from mtlspec.metrics.metric import Rows
 from mtlspec.results.evaluations import Evaluations, seed_scores
-from mtlspec.results.inference import Difference, Family, Unit, compare_models, compare_runs, corrected
+from mtlspec.results.inference import ONE_START, Difference, Family, Unit, compare_models, compare_runs, corrected
 from mtlspec.results.jobs import Progress
 from mtlspec.results.variants import Variant, baseline_for
 
@@ -97,13 +99,17 @@ class Asked:
 def compare(
     variants: Sequence[Variant], evaluations: Evaluations, asked: Asked, progress: Progress = lambda *_: None
 ) -> tuple[Comparison, ...]:
-    """All comparisons with a single-task model of the baseline's group, corrected in their families."""
+    """All comparisons with a single-task model of the baseline's group, corrected in their families.
+
+    A model whose selection chose nothing may be the very same: nothing is compared with itself.
+    """
     pairs = [
         (variant, task, against)
         for variant in variants
         for task in variant.tasks
         if seed_scores(variant, task, evaluations)
         and (against := baseline_for(variant, task, asked.baseline, variants)) is not None
+        and not is_its_baseline(variant, against, task, evaluations)
     ]
     raw = []
     for done, (variant, task, against) in enumerate(pairs):
@@ -118,14 +124,28 @@ def difference_of(
 ) -> Difference:
     """Two models on one task. Where sentences are the unit, the seeds that both have are pooled."""
     metric = evaluations[a.runs[0].evaluate].metrics[task]
+    ours, theirs = (_rows(side, task, side.seeds, evaluations) for side in (a, b))
     if asked is None or asked.unit == "runs":
-        return compare_runs(metric, _rows(a, task, a.seeds, evaluations), _rows(b, task, b.seeds, evaluations))
+        found = compare_runs(metric, ours, theirs)
+        # Runs that share a start are independent given that start: a question which both sides must ask.
+        return found if a.shared_starts == b.shared_starts else _untested(found, "runs", ONE_START)
     shared = tuple(seed for seed in a.seeds if seed in b.seeds)
     if not shared:
-        found = compare_runs(metric, _rows(a, task, a.seeds, evaluations), _rows(b, task, b.seeds, evaluations))
-        return Difference(found.difference, "sentences", found.seeds, found.sentences, why="no seed is in both")
+        return _untested(compare_runs(metric, ours, theirs), "sentences", "no seed is in both")
     ours, theirs = (_rows(side, task, shared, evaluations) for side in (a, b))
     return compare_models(metric, ours, theirs, asked.rounds, asked.seed)
+
+
+def _untested(found: Difference, unit: Unit, why: str) -> Difference:
+    return Difference(found.difference, unit, found.seeds, found.sentences, why=why)
+
+
+def is_its_baseline(variant: Variant, baseline: Variant, task: str, evaluations: Evaluations) -> bool:
+    """Whether a model whose selection chose nothing is the single-task model: the same predictions, seed by seed."""
+    if not variant.is_selected or variant.runs[0].chosen != () or not set(variant.seeds) <= set(baseline.seeds):
+        return False
+    pairs = ((_rows(side, task, (seed,), evaluations) for side in (variant, baseline)) for seed in variant.seeds)
+    return all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
 def _rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> list[Rows]:

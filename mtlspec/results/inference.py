@@ -26,6 +26,7 @@ LEVEL = 0.05  # of intervals and of differences that could have been found
 MARGIN = 1.0  # points: a loss up to this still keeps a score
 _NOTHING = 1e-9  # points: what rounding alone can make
 ONE_SEED = "one seed does not show how seeds scatter"
+ONE_START = "all runs of one side start from one trained model and share its luck, which the other side does not"
 
 
 @dataclass(frozen=True)

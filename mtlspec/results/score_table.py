@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mtlspec.results.comparisons import Asked, Comparison
+from mtlspec.results.comparisons import Asked, Comparison, is_its_baseline
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.inference import Family
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
-from mtlspec.results.variants import Variant
+from mtlspec.results.variants import Variant, baseline_for
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,17 @@ class Matrix:
     @property
     def baseline(self) -> str:
         return self.asked.baseline
+
+    @property
+    def same_as_baseline(self) -> tuple[tuple[Variant, str], ...]:
+        """Models with a task on which they are their own baseline, because a selection chose nothing."""
+        pairs = [(one, task) for one in self.variants for task in one.tasks if task not in self.unscored]
+        return tuple(
+            (one, task)
+            for one, task in pairs
+            if (against := baseline_for(one, task, self.baseline, self.variants)) is not None
+            and is_its_baseline(one, against, task, self.evaluations)
+        )
 
     @property
     def families(self) -> tuple[Family, ...]:

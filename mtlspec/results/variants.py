@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,12 @@ class Variant:
     def is_single(self) -> bool:
         """Whether it learns one task and no other, for certain."""
         return len(self.tasks) == 1 and not self.is_selected
+
+    @property
+    def shared_starts(self) -> frozenset[str]:
+        """The trainings that more than one run descends from: these runs share their luck."""
+        met = Counter(start for run in self.runs for start in run.starts)
+        return frozenset(start for start, times in met.items() if times > 1)
 
     @property
     def point(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mtlspec.results.evaluations import Evaluation
 from mtlspec.results.findings import Findings
 from mtlspec.results.inference import Family, compare_runs
 from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.learnt import with_choices
 from mtlspec.results.tables import Cell, Table, latex_escape, markdown, signed
 from mtlspec.results.variants import Variant, baseline_for, variants
 from tests.model_rows import model_row
@@ -118,6 +120,43 @@ def test_one_seed_gives_differences_and_says_that_nothing_is_tested(two_models, 
         "No difference could be tested: one seed does not show how seeds scatter."
     )
     assert not any(cell.mark for table in findings.tables for row in table.rows for cell in row)
+
+
+def test_runs_of_one_start_are_tested_only_against_runs_of_the_same_start(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    one = [replace(row, starts=("train-first-s1",)) if row.group == "mtl" else row for row in rows]
+    (found,) = compare(variants(one), _read(inputs), Asked("stl"))
+    assert (found.delta, found.found.p, found.found.interval, found.found.error) == (
+        pytest.approx(9.0),
+        None,
+        None,
+        None,
+    )
+    assert found.adjusted is None and found.family is not None and found.family.size == 0
+    Options(type="score_matrix").run(AnalysisJob(tuple(one), inputs, tmp_path / "one"))
+    assert "start from one trained model and share its luck" in Table.read(tmp_path / "one/tables/scores.json").caption
+    known = compare(variants(rows), _read(inputs), Asked("stl"))[0].found
+    own = [replace(row, starts=(f"train-first-s{row.seed}",)) if row.group == "mtl" else row for row in rows]
+    both = [replace(row, starts=("train-first-s1",)) for row in rows]
+    for same in (own, both):
+        assert compare(variants(same), _read(inputs), Asked("stl"))[0].found == known
+    Options(type="score_matrix").run(AnalysisJob(tuple(both), inputs, tmp_path / "both"))
+    assert "speaks of this start" in Table.read(tmp_path / "both/tables/comparisons.json").caption
+    assert compare(variants(one), _read(inputs), Asked("stl", unit="sentences", rounds=100))[0].found.p is not None
+
+
+def test_a_model_that_chose_nothing_is_not_tested_against_itself(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    selected = [replace(row, group="oracle", train=f"train-o-s{row.seed}", select="select-o") for row in rows[:2]]
+    job = AnalysisJob((*rows, *selected), inputs, tmp_path / "out")
+    facts = Options(type="score_matrix").run(replace(job, models=with_choices(job.models, inputs)))
+    assert facts["comparisons"] == 1
+    findings = Findings.read(tmp_path / "out")
+    assert [test.family.size for test in ToldTests.restored(findings.numbers).tests] == [1]
+    assert any("Not compared: oracle: pos (none selected). Nothing was selected" in told for told in findings.summary)
+    assert not any("no single-task model to be compared with" in told for told in findings.summary)
+    other = [replace(row, group="oracle", train=f"train-o-s{row.seed}", select="select-o") for row in rows[2:]]
+    assert len(compare(variants(with_choices((*rows, *other), inputs)), _read(inputs), Asked("stl"))) == 2
 
 
 def test_the_summary_says_what_could_have_been_found(two_models, tmp_path: Path) -> None:

@@ -40,6 +40,15 @@ def test_a_group_starts_from_the_model_of_the_same_tasks_and_seed(started: Plan)
     assert all(names.index(start) < names.index(name) for name, start in found.items())
 
 
+def test_rows_tell_all_trainings_that_a_model_descends_from(tmp_path: Path) -> None:
+    one = "  one: {tasks: each, sharing: hard, start: {group: stl, seed: 1}}\n"
+    more = f"{one}  two: {{tasks: each, sharing: hard, start: one}}\nanalyses:"
+    plan = _plan(tmp_path, SPEC.replace("analyses:", more))
+    rows = {row["train"]: row for row in plan.stage("report").params["models"]}
+    assert rows["train-two-pos-s2"]["starts"] == ["train-one-pos-s2", "train-stl-pos-s1"]
+    assert rows["train-one-pos-s2"]["starts"] == ["train-stl-pos-s1"] and "starts" not in rows["train-stl-pos-s2"]
+
+
 def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
     plan = _plan(tmp_path, SPEC + "  heads: {type: attention_probe, models: [stl], dep: dep}\n")
     measures = {stage.name: stage for stage in plan.stages if stage.kind == "measure"}
