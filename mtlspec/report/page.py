@@ -88,7 +88,7 @@ def settings(content: Content) -> list[tuple[str, str]]:
     sweep = [("Sweep of every group", _sweep(shared))] if shared else []
     return [
         ("Tasks", tasks),
-        ("Model groups", "; ".join(_group(name, group, shared) for name, group in spec["models"].items())),
+        ("Model groups", "; ".join(_group(name, group, spec) for name, group in spec["models"].items())),
         *sweep,
         ("Seeds", ", ".join(str(seed) for seed in spec["seeds"])),
         ("Training", _inline(_unswept({"train": spec["train"]}, shared)["train"])),
@@ -97,12 +97,33 @@ def settings(content: Content) -> list[tuple[str, str]]:
     ]
 
 
-def _group(name: str, group: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
-    """What its models have in common, then what it is swept over: a swept value that the group states never ran."""
-    own = group["sweep"]
-    fixed = _unswept({"sharing": group["sharing"]}, {**shared, **own})
-    facts = [f"tasks {_inline(group['tasks'])}", *(f"{key} {_inline(value)}" for key, value in fixed.items())]
+def _group(name: str, group: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
+    """What its models have in common, then what it is swept over: a swept value that the group states never ran.
+
+    Of its training everything that is not as the spec's own `train` has it.
+    """
+    own, start = group["sweep"], group.get("start")
+    fixed: dict[str, Any] = {"sharing": group["sharing"], **({"start": start} if start else {})}
+    if other := _unlike(group.get("train", {}), spec["train"]):
+        fixed["train"] = other
+    shown = {key: value for key, value in _unswept(fixed, {**spec["sweep"], **own}).items() if value != {}}
+    facts = [f"tasks {_inline(group['tasks'])}", *(f"{key} {_inline(value)}" for key, value in shown.items())]
     return f"{name}: " + ", ".join([*facts, f"sweep {_sweep(own)}"] if own else facts)
+
+
+def _unlike(options: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the usual ones; those of another kind as a whole."""
+    found: dict[str, Any] = {}
+    for key, value in options.items():
+        other = usual.get(key)
+        if value == other:
+            continue
+        if isinstance(value, Mapping) and isinstance(other, Mapping) and value.get("type") == other.get("type"):
+            kind = {"type": value["type"]} if "type" in value else {}
+            found[key] = {**kind, **_unlike(value, other)}
+        else:
+            found[key] = value
+    return found
 
 
 def _sweep(sweep: Mapping[str, Any]) -> str:

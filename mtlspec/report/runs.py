@@ -15,24 +15,35 @@ from mtlspec.results.tables import Cell, Table, score_text
 from mtlspec.results.variants import Variant
 
 Inputs = Mapping[str, Path]
-_KEPT = "The kept epoch is the one with the best mean dev score over the model's tasks."
+_KEPT = (
+    "The kept epoch is the one with the best mean dev score over the model's tasks; both means are over all of them."
+)
 
 
 def _outcome(
     run: ModelRow, variant: Variant, evaluations: Evaluations, inputs: Inputs
 ) -> tuple[int, int, float, float | None]:
-    """Epochs, best epoch, dev mean and test mean of one trained model; None where test lacks labels of a task."""
+    """Epochs, best epoch, dev mean and test mean of one trained model, both means over all tasks that it learnt.
+
+    None where test lacks labels of a task.
+    """
     epochs = read_epochs(inputs[run.train])
     best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
     found = evaluations[run.evaluate]
-    scored = all(found.is_scored(task) for task in variant.tasks)
-    test = mean_and_std([found.score(task) for task in variant.tasks])[0] if scored else None
+    tasks = _learnt(variant)
+    scored = all(found.is_scored(task) for task in tasks)
+    test = mean_and_std([found.score(task) for task in tasks])[0] if scored else None
     return len(epochs), best.number, best.mean, test
+
+
+def _learnt(variant: Variant) -> tuple[str, ...]:
+    """Its tasks, and those that were chosen for it."""
+    return (*variant.tasks, *(variant.runs[0].chosen or ()))
 
 
 def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
     """What a dash under `test mean` means, where there is one."""
-    pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in variant.tasks]
+    pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in _learnt(variant)]
     tasks = dict.fromkeys(task for task, found in pairs if not found.is_scored(task))
     return f" –: test has no labels of {', '.join(tasks)}, so there is no mean over all tasks." if tasks else ""
 

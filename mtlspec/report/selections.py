@@ -32,7 +32,7 @@ def _table(group: str, selections: Mapping[str, tuple[str, Selection]]) -> Table
 
 
 def _sentence(label: str, selection: Selection) -> str:
-    chosen = [candidate.task for candidate in selection.candidates if candidate.chosen]
+    chosen = sorted(candidate.task for candidate in selection.candidates if candidate.chosen)  # as models are called
     return f"{label} is learnt {'together with ' + ', '.join(chosen) if chosen else 'alone: no task was chosen'}."
 
 

@@ -190,6 +190,35 @@ def test_what_ran_names_sweeps_and_no_value_that_they_replace() -> None:
     assert facts["Training"] == "{epochs: 3, lr: {decoder: 0.003}}"
 
 
+def test_model_groups_show_everything_in_which_their_training_is_their_own() -> None:
+    usual: dict[str, Any] = {
+        "epochs": 3,
+        "lr": {"encoder": 1e-5, "decoder": 1e-3},
+        "batching": "single",
+        "freeze": None,
+    }
+    usual["sampler"] = {"type": "proportional", "power": 1.0}
+    hard = {"tasks": "all", "sharing": {"type": "hard"}, "sweep": {}, "start": None, "train": usual}
+    own = {**usual, "batching": "joint", "lr": {"encoder": 1e-4, "decoder": 1e-3}, "freeze": {"layers": 2}}
+    own["sampler"] = {"type": "proportional", "power": 0.5}
+    start = {"group": "plain", "take": "encoder", "seed": 1}
+    models = {"plain": hard, "mine": {**hard, "start": start, "train": own}}
+    swept = {**hard, "train": own, "sweep": {"train.lr.encoder": [1e-5, 1e-4]}}
+    uniform = {**hard, "train": {**usual, "sampler": {"type": "uniform"}}}
+    spec = {
+        "tasks": {}, "models": {**models, "swept": swept, "uniform": uniform}, "sweep": {}, "seeds": [1], "run": {},
+        "train": usual,
+    }  # fmt: skip
+    plain, mine, over, other = dict(settings(_content(spec)))["Model groups"].split("; ")
+    assert plain == "plain: tasks all, sharing hard"
+    assert mine == (
+        "mine: tasks all, sharing hard, start {group: plain, take: encoder, seed: 1}, train {lr: {encoder: 0.0001}, "
+        "batching: joint, freeze: {layers: 2}, sampler: {type: proportional, power: 0.5}}"
+    )
+    assert "lr: {encoder" not in over and "sweep {train.lr.encoder: [1e-05, 0.0001]}" in over
+    assert other == "uniform: tasks all, sharing hard, train {sampler: uniform}"
+
+
 def test_one_of_a_kind_is_not_told_in_the_plural() -> None:
     model = Variant("stl", ("pos",), (), (model_row("stl", ("pos",)),))
     labels = [label for _, label in tiles(_content({}, model))[:4]]
