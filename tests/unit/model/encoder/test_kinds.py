@@ -169,7 +169,7 @@ def test_a_plan_carries_its_options_and_its_code(tmp_path: Path) -> None:
     for stage in plan.stages:
         if stage.kind in ("encoder", "train", "evaluate"):
             files = units[stage.unit]
-            assert "model/encoder/kinds/gated.py" in files and "model/encoder/transformer.py" not in files, stage.name
+            assert "kinds:encoders/gated.py" in files and "model/encoder/transformer.py" not in files, stage.name
         if stage.kind == "train":
             assert stage.params["encoder"]["type"] == "gated" and stage.params["encoder"]["width"] == 8
 
