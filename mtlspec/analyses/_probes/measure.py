@@ -30,8 +30,6 @@ def measure_subjects(
         ask(cast(ProbedTask, task), _known(layer, splits), splits, options.seed)
         for task, layer in options.probed().items()
     ]
-    if job.model is None and baselines is not None:
-        baselines(questions, splits)
     measured = []
     seconds = 0.0
     found = subjects(job, corpus, options.seed)
@@ -40,6 +38,8 @@ def measure_subjects(
         started = time.perf_counter()
         measured.append((subject.name, subject.seed, probe(subject, splits, questions)))
         seconds += time.perf_counter() - started
+    if job.model is None and baselines is not None:
+        baselines(questions, splits)
     heads = found[0].encoder.heads.counts
     write_hits(job.out, measured, heads, {"layers": found[0].layers})
     sentences = len(found) * sum(len(split) for split in splits.values())
