@@ -130,6 +130,17 @@ def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/r
         console.say(said)
 
 
+def _columns(a: str, b: str) -> tuple[str, str]:
+    """Names of specs stand above their scores; paths would push the numbers apart and are told before."""
+    from mtlspec.cli import console
+
+    if "/" not in a and "/" not in b:
+        return a, b
+    console.say(f"first   {a}")
+    console.say(f"second  {b}")
+    return "first", "second"
+
+
 def _show_diff(found: RecordDiff, a: str, b: str) -> None:
     from mtlspec.cli import console
     from mtlspec.io.words import counted
@@ -138,7 +149,9 @@ def _show_diff(found: RecordDiff, a: str, b: str) -> None:
         console.say(str(change))
     shown = [row for row in found.scores if not row.score.startswith("dev/")]
     if shown:  # scores of test bear their own names, those of further splits the split's, too
-        console.say_table(("model", "score", a, b, "difference", "p"), [_difference_row(row) for row in shown])
+        first, second = _columns(a, b)
+        rows = [_difference_row(row) for row in shown]
+        console.say_table(("model", "score", first, second, "difference", "p"), rows)
         console.say(_about_tests(shown))
     for names, noun, where in (
         (found.different, "artifact", "with other bytes"),

@@ -104,6 +104,7 @@ def test_a_diff_shows_deviations_differences_and_tests(
     text = " ".join(capsys.readouterr().out.split())
     assert re.search(r"pos/accuracy [\d.]+ ± [\d.]+ [\d.]+ ± [\d.]+ \+30\.00 \(\S+ to \S+\) [\d.]+", text)
     assert "p of Welch's test over seeds, Holm's correction over each split" in text
+    assert f"first {two.places.record}" in text and "score first second difference p" in text
 
 
 def test_publish_to_a_dead_server_exits_1_and_says_so(
