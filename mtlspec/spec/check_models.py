@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from mtlspec.errors import Place, SpecError
 from mtlspec.io.digest import canonical_json
+from mtlspec.spec.check_by_tasks import check_by_tasks
 from mtlspec.spec.check_start import check_start, check_start_seed
 from mtlspec.spec.check_task_sets import check_choice
 from mtlspec.spec.check_weights import check_weights, swept_train
@@ -36,6 +37,7 @@ def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[s
         yield from check_start_seed(model, group, seeds)
         yield from check_choice(name, groups, tasks, model, tuple(shared), len(seeds))
         sweep = {**shared, **model.children("sweep")}
+        yield from check_by_tasks(name, group, tasks, model, tuple(sweep))
         for key, values in sweep.items():
             for problem in _check_sweep_key(key, values, name, group, tasks):
                 known = (problem.place, problem.message.replace(f"'{name}'", ""))

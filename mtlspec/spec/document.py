@@ -52,7 +52,8 @@ changes one of them). Every card stands once, and each is read by a task, an ana
 names layers reads the corpus that has them, or says `data`. A model depends on the corpora of its own tasks only.
 
 **Models.** A model group expands over its task sets, its sweep values and the seeds. Its `train` is laid on the
-experiment's `train`. `mtlspec check` prints the number of trainings.
+experiment's `train`. Where single models of a group differ, `by_tasks` says so: `by_tasks: {srl: {train: {epochs: 9}}}`
+for the model of `srl`, `pos-ner` for that of the two. `mtlspec check` prints the number of trainings.
 
 **Sweeps.** `sweep: {train.lr.encoder: [1e-5, 5e-5]}` trains a model for every value; several keys multiply. A key
 begins with `train.`, or is `sharing`, or begins with `sharing.`. Kinds are swept over as a whole:

@@ -55,11 +55,13 @@ def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
     variants: list[ModelVariant] = []
     above: dict[str, list[ModelVariant]] = {}
     for group_name, group in spec.models.items():
-        settings = [(setting, vary(group, setting)) for setting in sweep_settings(spec.sweep, group.sweep)]
-        slugs = _setting_slugs([setting for setting, _ in settings])
+        settings = sweep_settings(spec.sweep, group.sweep)
+        slugs = _setting_slugs(settings)
         start, own = group.starts_from, []
         for label, tasks in group.task_set.sets(names):
-            for slug, (setting, varied) in zip(slugs, settings, strict=True):
+            own_settings = said_of(group, tasks)
+            for slug, setting in zip(slugs, settings, strict=True):
+                varied = vary(group, (*own_settings, *setting))
                 choice = _choice(group.task_set, [group_name, label, *slug], tasks, setting, names, above)
                 for seed in spec.seeds:
                     name = cut("-".join([group_name, label, *slug, f"s{seed}"]))
@@ -140,6 +142,11 @@ def sweep_settings(spec: Mapping[str, Sequence[Any]], group: Mapping[str, Sequen
     """Every combination of sweep values, the last key fastest; a group's key replaces the same key of the spec."""
     keys = dict(spec) | dict(group)
     return [tuple(zip(keys, values, strict=True)) for values in product(*keys.values())]
+
+
+def said_of(group: ModelGroup, tasks: Sequence[str]) -> tuple[Setting, ...]:
+    """What `by_tasks` says of the models of some tasks."""
+    return next((said.settings for key, said in group.by_tasks.items() if set(key.split("-")) == set(tasks)), ())
 
 
 def vary(group: ModelGroup, settings: Iterable[Setting]) -> ModelGroup:

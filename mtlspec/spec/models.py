@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, Field
@@ -157,6 +158,26 @@ class Start(Frozen):
     )
 
 
+class ByTasks(Frozen):
+    """Settings of a group's models of some tasks, laid on those of the group."""
+
+    train: dict[str, Any] = Field(default_factory=dict, description="Overrides of the group's `train`.")
+    sharing: dict[str, Any] = Field(default_factory=dict, description="Overrides of options of the group's `sharing`.")
+
+    @property
+    def settings(self) -> tuple[tuple[str, Any], ...]:
+        """Dotted key below the group -> value."""
+        return (*_dotted("train", self.train), *_dotted("sharing", self.sharing))
+
+
+def _dotted(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield key, value
+        return
+    for part, inner in value.items():
+        yield from _dotted(f"{key}.{part}", inner)
+
+
 class ModelGroup(Frozen):
     """One way to build models; expands over task sets, sweep values and seeds."""
 
@@ -172,6 +193,11 @@ class ModelGroup(Frozen):
         "decoders, instead of the pre-trained encoder. A mapping says more.",
     )
     train: TrainOptions = Field(default_factory=TrainOptions, description="Overrides of `train` for this group.")
+    by_tasks: dict[str, ByTasks] = Field(
+        default_factory=dict,
+        exclude_if=lambda said: not said,  # a record does not say what a spec leaves unsaid
+        description="Tasks of a model (`srl`, `pos-ner`) -> `train` and `sharing` of this model where they differ.",
+    )
     sweep: dict[str, Sequence_[Any]] = Field(
         default_factory=dict, description="Dotted key below this group (`train.lr.encoder`, `sharing.x`) -> values."
     )
