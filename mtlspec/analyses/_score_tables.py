@@ -202,6 +202,5 @@ def _same(matrix: Matrix) -> tuple[str, ...]:
 
 
 def _unscored(matrix: Matrix) -> tuple[str, ...]:
-    if not matrix.unscored:
-        return ()
-    return (f"Test has no labels of {', '.join(matrix.unscored)}: predictions are written, nothing is scored.",)
+    why = matrix.why_unscored
+    return (f"{why[0].upper()}{why[1:]}.",) if why else ()

@@ -18,7 +18,7 @@ _AT_ONCE = 50_000  # predictions that change sides at once: what a processor's c
 class Correlation(Metric):
     """Scores `pearson`, `spearman` and `pearson_spearman`, their mean, which GLUE's leaderboard has for STS-B.
 
-    A correlation with a constant, or of fewer than two examples, is 0, as GLUE's own scripts count it.
+    A correlation with constant predictions is 0, as GLUE's own scripts count it. Constant gold leaves it undefined.
     Models are pooled by the mean of their correlations: a row then has a pair of numbers for each of them.
     """
 
@@ -32,6 +32,9 @@ class Correlation(Metric):
 
     def settings(self) -> dict[str, Any]:
         return {"main": self.main}
+
+    def undefined(self, gold: Sequence[float]) -> str:
+        return "constant gold" if len(set(gold)) < 2 else ""
 
     def counts(self, gold: Sequence[float], predicted: Sequence[float]) -> Rows:
         if len(gold) != len(predicted):

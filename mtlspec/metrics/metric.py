@@ -48,6 +48,11 @@ class Metric(ABC):
     def pool(self, runs: Sequence[Rows]) -> Rows:
         """The rows of several models on the same examples as one row an example, which `score_rows` understands."""
 
+    def undefined(self, gold: Sequence[Any]) -> str:
+        """Why no prediction of such gold values can have a score, in two words; empty: any can."""
+        del gold
+        return ""
+
     def settings(self) -> dict[str, Any]:
         """Its arguments, as JSON."""
         return {}

@@ -77,11 +77,15 @@ def _decode(task: Task, states: States, batch: Batch, rows: Tensor, wanted: Tens
         found[task.name][place] = prediction
 
 
+def scored_gold(task: Task, split: PreparedSplit) -> list[Any]:
+    """The gold values of the examples with a task's annotation."""
+    gold = task.gold_values(split)
+    return [gold[row] for row in task.rows(split).tolist()]
+
+
 def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Rows:
     """The rows of a task's metric, one for each example with its annotation: [n, K]."""
-    rows = task.rows(split).tolist()
-    gold = task.gold_values(split)
-    return task.metric.counts([gold[row] for row in rows], [predictions[row] for row in rows])
+    return task.metric.counts(scored_gold(task, split), [predictions[row] for row in task.rows(split).tolist()])
 
 
 def count_corpora(

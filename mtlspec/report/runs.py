@@ -9,7 +9,7 @@ from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluations
+from mtlspec.results.evaluations import Evaluations, unscored_words
 from mtlspec.results.history import read_epochs
 from mtlspec.results.tables import Cell, Table, score_text
 from mtlspec.results.variants import Variant
@@ -44,8 +44,8 @@ def _learnt(variant: Variant) -> tuple[str, ...]:
 def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
     """What a dash under `test mean` means, where there is one."""
     pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in _learnt(variant)]
-    tasks = dict.fromkeys(task for task, found in pairs if not found.is_scored(task))
-    return f" –: test has no labels of {', '.join(tasks)}, so there is no mean over all tasks." if tasks else ""
+    tasks = {task: found for task, found in pairs if not found.is_scored(task)}
+    return f" –: {unscored_words(tasks)}, so there is no mean over all tasks." if tasks else ""
 
 
 def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:

@@ -15,7 +15,7 @@ from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.results.variants import Variant
 
-_ABOUT = ("main", "layer", "columns", "labels")  # what scores.json says of a task beside its scores
+_ABOUT = ("main", "layer", "columns", "labels", "undefined")  # what scores.json says of a task beside its scores
 
 
 def scored_splits(about: Mapping[str, Any]) -> tuple[str, ...]:
@@ -50,8 +50,12 @@ class Evaluation:
         return str(self.scores[task]["main"])
 
     def is_scored(self, task: str) -> bool:
-        """Whether the test split has labels of a task; without them there are predictions only."""
+        """Whether the test split has labels of a task that can be scored; without them there are predictions only."""
         return "test" in self.scores[task]
+
+    def undefined(self, task: str) -> str:
+        """Why labels of the test split give no score, such as `constant gold`; empty where there are none."""
+        return str(self.scores[task].get("undefined", {}).get("test", ""))
 
     def splits(self, task: str) -> tuple[str, ...]:
         """Those that a task has scores of."""
@@ -70,6 +74,13 @@ class Evaluation:
                 directory / "counts.npz",
                 "delete the artifact and run again",
             )
+
+
+def unscored_words(found: Mapping[str, Evaluation]) -> str:
+    """A clause for tasks without a test score, each with an evaluation: `test has no labels of ner`."""
+    lacking = ", ".join(task for task, one in found.items() if not one.undefined(task))
+    reasons = [f"{task} is not defined on test ({why})" for task, one in found.items() if (why := one.undefined(task))]
+    return "; ".join([*([f"test has no labels of {lacking}"] if lacking else []), *reasons])
 
 
 Evaluations = Mapping[str, Evaluation]

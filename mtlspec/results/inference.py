@@ -71,8 +71,9 @@ def compare_runs(metric: Metric, a: Sequence[Rows], b: Sequence[Rows]) -> Differ
     """Rows of every run of two configurations on the same examples: the default test."""
     shapes = {rows.shape for rows in (*a, *b)}
     if len(shapes) != 1:
-        sizes = ", ".join(map(str, sorted({rows.shape[0] for rows in (*a, *b)})))
-        message = f"runs that are compared have different numbers of scored test examples: {sizes}"
+        examples, columns = ({rows.shape[axis] for rows in (*a, *b)} for axis in (0, 1))
+        what, sizes = ("scored test examples", examples) if len(examples) > 1 else ("columns of counts", columns)
+        message = f"runs that are compared have different numbers of {what}: {', '.join(map(str, sorted(sizes)))}"
         raise StageError("E437", message, hint="evaluate them on the same data")
     return _difference(Runs.of(metric, a), Runs.of(metric, b))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mtlspec.results.comparisons import Asked, Comparison, is_its_baseline
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluations, seed_scores
+from mtlspec.results.evaluations import Evaluation, Evaluations, seed_scores, unscored_words
 from mtlspec.results.inference import Family
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for
@@ -27,9 +27,21 @@ class Matrix:
 
     @property
     def unscored(self) -> tuple[str, ...]:
-        """The tasks whose test split has no labels."""
+        """The tasks whose test split has no labels, or none that give a score."""
+        return tuple(self._unscored)
+
+    @property
+    def why_unscored(self) -> str:
+        """`test has no labels of ner: predictions are written, nothing is scored`; empty where all are scored."""
+        if not self._unscored:
+            return ""
+        return f"{unscored_words(self._unscored)}: predictions are written, nothing is scored"
+
+    @property
+    def _unscored(self) -> dict[str, Evaluation]:
         first = {task: variant.runs[0] for variant in self.variants for task in variant.tasks}
-        return tuple(task for task in self.tasks if not self.evaluations[first[task].evaluate].is_scored(task))
+        found = {task: self.evaluations[first[task].evaluate] for task in self.tasks}
+        return {task: one for task, one in found.items() if not one.is_scored(task)}
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -128,8 +140,6 @@ def scores_table(matrix: Matrix) -> Table:
     )
     columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks), "seeds")
     caption = "Test scores in percent, mean ± sample standard deviation over seeds." + matrix.star()
-    if matrix.unscored:
-        caption += (
-            f" –: test has no labels of {', '.join(matrix.unscored)}; predictions are written, nothing is scored."
-        )
+    if matrix.why_unscored:
+        caption += f" –: {matrix.why_unscored}."
     return Table("scores", "Score matrix", caption, columns, sections)

@@ -16,7 +16,7 @@ from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_json
 from mtlspec.metrics.metric import Rows
 from mtlspec.model.multitask import MultiTaskModel, load_model
-from mtlspec.model.predict import Predictions, count_corpora, flat_scores, predict_corpora, score
+from mtlspec.model.predict import Predictions, count_corpora, flat_scores, predict_corpora, score, scored_gold
 from mtlspec.spec.cards import SPLITS
 from mtlspec.spec.models import BatchLimits, RunOptions
 from mtlspec.stages.context import StageContext, StageResult
@@ -25,11 +25,12 @@ from mtlspec.train.determinism import make_deterministic
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """One split of every task whose corpus has it; only tasks with annotated examples have counts and scores."""
+    """One split of every task whose corpus has it; annotated tasks with a defined score have counts and scores."""
 
     predictions: Predictions
     counts: Mapping[str, Rows]
     scores: Mapping[str, Mapping[str, float]]
+    undefined: Mapping[str, str]  # annotated tasks without a score -> why
     seconds: float  # of predicting
 
 
@@ -45,7 +46,7 @@ def run(ctx: StageContext) -> StageResult:
         found[split] = _evaluate(model, corpora, split, limits)
         _write_predictions(model, corpora, split, found[split].predictions, ctx.out / "predictions")
     scores = {"dev": _dev_scores(ctx.inputs["train"]), **{split: part.scores for split, part in found.items()}}
-    write_json(ctx.out / "scores.json", _about(model, corpora, found["test"], scores))
+    write_json(ctx.out / "scores.json", _about(model, corpora, found, scores))
     write_json(ctx.out / "metrics.json", {task.name: task.metric.describe() for task in model.tasks})
     counts = {_key(split, task): rows for split, part in found.items() for task, rows in part.counts.items()}
     np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
@@ -72,7 +73,11 @@ def _evaluate(model: MultiTaskModel, corpora: Corpora, split: str, limits: Batch
     predictions = predict_corpora(model, corpora, split, limits)
     seconds = time.perf_counter() - started
     counts = count_corpora(model, corpora, split, predictions)
-    return _Evaluated(predictions, counts, score(model, counts), seconds)
+    tasks = [task for task in model.tasks if task.name in counts]
+    reasons = {task.name: task.metric.undefined(scored_gold(task, corpora.of(task).split(split))) for task in tasks}
+    undefined = {name: why for name, why in reasons.items() if why}
+    counts = {name: rows for name, rows in counts.items() if name not in undefined}
+    return _Evaluated(predictions, counts, score(model, counts), undefined, seconds)
 
 
 def _write_predictions(
@@ -92,18 +97,23 @@ def _key(split: str, task: str) -> str:
 
 
 def _about(
-    model: MultiTaskModel, corpora: Corpora, test: _Evaluated, scores: Mapping[str, Mapping[str, Mapping[str, float]]]
+    model: MultiTaskModel,
+    corpora: Corpora,
+    found: Mapping[str, _Evaluated],
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]],
 ) -> dict[str, Any]:
-    """What `scores.json` says of each task; a split without its annotation is not there."""
+    """What `scores.json` says of each task; a split without its annotation or a defined score is not there."""
     about: dict[str, Any] = {}
     for task in model.tasks:
         split = corpora.of(task).test
-        rows, gold, found = task.rows(split).tolist(), task.gold_values(split), test.predictions[task.name]
+        predicted = [found["test"].predictions[task.name][row] for row in task.rows(split).tolist()]
+        undefined = {name: part.undefined[task.name] for name, part in found.items() if task.name in part.undefined}
         about[task.name] = {
             "main": task.metric.main,
             "layer": task.layer,
             "columns": list(task.metric.columns),
-            "labels": task.metric.label_scores([gold[row] for row in rows], [found[row] for row in rows]),
+            "labels": task.metric.label_scores(scored_gold(task, split), predicted),
+            **({"undefined": undefined} if undefined else {}),
             **{name: values[task.name] for name, values in scores.items() if task.name in values},
         }
     return about

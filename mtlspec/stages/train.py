@@ -11,7 +11,7 @@ from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
 from mtlspec.model.multitask import MultiTaskModel, build_model, start_from
-from mtlspec.model.predict import flat_scores
+from mtlspec.model.predict import flat_scores, scored_gold
 from mtlspec.spec.encoders import AnEncoder, EncoderOptions
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
@@ -37,7 +37,7 @@ def run(ctx: StageContext) -> StageResult:
     corpora = Corpora.load(ctx.inputs)
     encoder: EncoderOptions = TypeAdapter(AnEncoder).validate_python(params["encoder"])
     model = build_model(encoder.build(ctx.inputs["encoder"]), sharing, tasks, corpora.labels(tasks))
-    _check_labelled(model, corpora)
+    _check_labelled(model, corpora, options)
     if "start" in ctx.inputs:
         start_from(model, ctx.inputs["start"], params["take"])
     model.to(device)
@@ -49,13 +49,17 @@ def run(ctx: StageContext) -> StageResult:
     return _result(outcome)
 
 
-def _check_labelled(model: MultiTaskModel, corpora: Corpora) -> None:
+def _check_labelled(model: MultiTaskModel, corpora: Corpora, options: TrainOptions) -> None:
     """Every task has something to learn from, and something to choose the weights by."""
     for task in model.tasks:
         for split in ("train", "dev"):
             if not len(task.rows(corpora.of(task).split(split))):
                 message = f"no example of the {split} split carries the layer '{task.layer}' of task '{task.name}'"
                 raise StageError("E480", message, hint="name files that do, or hold them out with `hold_out`")
+        why = task.metric.undefined(scored_gold(task, corpora.of(task).dev))
+        if why and options.keep == "best":
+            message = f"task '{task.name}': its dev split has {why}, so no epoch has a score and none can be chosen"
+            raise StageError("E414", message, hint="take a larger dev split, or say `train.keep: last`")
 
 
 def _result(outcome: Outcome) -> StageResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,9 @@ from mtlspec.data.layer import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+LARGEST = 1e290  # so that sums over a corpus stay numbers
 
 
 class Value(Kind[float]):
@@ -44,7 +46,7 @@ class Value(Kind[float]):
 
     def problem(self, value: float, words: int) -> str | None:
         del words
-        return None if math.isfinite(value) else f"{value} is not a number to learn"
+        return None if abs(value) <= LARGEST else f"{value} is not a number to learn"
 
 
 KIND = Value()

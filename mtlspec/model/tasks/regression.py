@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -52,8 +52,8 @@ class Regression(PooledTask):
         numbers = {float(text): count for text, count in labels.items()}
         total = sum(numbers.values())
         self.mean = math.fsum(number * count for number, count in numbers.items()) / total
-        spread = math.fsum((number - self.mean) ** 2 * count for number, count in numbers.items()) / total
-        self.scale = math.sqrt(spread) or 1.0  # training data of one number
+        # Training data of one number have the scale 1.
+        self.scale = _deviation([(number - self.mean, count) for number, count in numbers.items()]) or 1.0
         self.range = min(numbers), max(numbers)
         self.metric = Correlation(options.metric)
         self.module = PooledHead(width, 1, options)
@@ -78,3 +78,16 @@ class Regression(PooledTask):
 
     def shown(self, value: float) -> str:
         return repr(value)
+
+
+def _deviation(away: Sequence[tuple[float, int]]) -> float:
+    """The root of the mean square of distances, each with its count.
+
+    Huge and tiny ones are squared as parts of the largest; others as they are, as a division would change last bits.
+    """
+    largest = max(abs(number) for number, _ in away)
+    if not largest:
+        return 0.0
+    unit = 1.0 if 1e-100 < largest < 1e100 else largest
+    squares = math.fsum((number / unit) ** 2 * count for number, count in away) / sum(count for _, count in away)
+    return math.sqrt(squares) * unit

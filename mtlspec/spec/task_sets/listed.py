@@ -13,7 +13,9 @@ from mtlspec.spec.families import TaskSet, TaskSetOptions
 
 class Options(TaskSetOptions):
     type: Literal["listed"]
-    names: Sequence_[str] = Field(description="The tasks, in the order in which the model has them.")
+    names: Sequence_[str] = Field(
+        description="The tasks of the model. It is named in this order; a trained model has them in alphabetical order."
+    )
 
     def sets(self, tasks: Sequence[str]) -> list[TaskSet]:
         del tasks

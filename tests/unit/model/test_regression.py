@@ -62,6 +62,13 @@ def test_one_number_in_training_is_no_division_by_zero() -> None:
     assert regression({"2.5": 7}).scale == 1.0
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-5, 1.0, 1e5, 1e200, 1e289])
+def test_numbers_of_any_size_have_the_scale_of_their_scatter(size: float) -> None:
+    task = regression({repr(-size): 3, repr(size): 1})
+    assert task.mean == pytest.approx(-size / 2, rel=1e-12)
+    assert task.scale == pytest.approx(size * 0.75**0.5, rel=1e-12)
+
+
 def test_what_cannot_be_learnt_is_refused(data: Prepared) -> None:
     with pytest.raises(StageError, match="have no numbers") as caught:
         regression({})

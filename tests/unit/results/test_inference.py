@@ -59,6 +59,11 @@ def test_one_seed_allows_no_test_of_configurations_and_says_so() -> None:
     assert found.not_worse(1.0) == "undecided"
 
 
+def test_runs_of_other_columns_are_told_as_such() -> None:
+    with pytest.raises(StageError, match=r"E437.*different numbers of columns of counts: 2, 3"):
+        compare_runs(ACCURACY, _runs([8, 8]), [np.ones((2, 3), np.int64)])
+
+
 def test_equal_scores_are_no_certainty() -> None:
     same = compare_runs(ACCURACY, _runs([8, 8], [8, 8]), _runs([8, 8], [8, 8]))
     assert (same.difference, same.p, same.why) == (0.0, 1.0, "")

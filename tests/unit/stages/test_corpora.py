@@ -13,6 +13,7 @@ import pytest
 
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import StageError
+from mtlspec.results.evaluations import Evaluation, unscored_words
 from tests import toy
 
 
@@ -76,6 +77,30 @@ def test_a_task_needs_labelled_examples_to_train_and_to_choose(tmp_path: Path, t
     prepared = toy.write_prepared(tmp_path / "prepared", toy_encoder, splits)
     with pytest.raises(StageError, match="E480: no example of the dev split carries the layer 'ner' of task 'ner'"):
         toy.run_train(tmp_path, toy_encoder, prepared, _params({"ner": NER}))
+
+
+def _of_one_size(sentences: Sequence[Sentence]) -> list[Sentence]:
+    return [replace(s, layers={**s.layers, "size": 3.0}) for s in sentences]
+
+
+def test_constant_gold_of_dev_chooses_nothing_and_of_test_has_no_score(tmp_path: Path, toy_encoder: Path) -> None:
+    tasks = {"pos": POS, "size": {"type": "regression", "layer": "size"}}
+    splits = {"train": toy.corpus(1, 20), "dev": _of_one_size(toy.corpus(2, 5)), "test": _of_one_size(toy.corpus(3, 5))}
+    prepared = toy.write_prepared(tmp_path / "prepared", toy_encoder, splits)
+    with pytest.raises(
+        StageError, match=r"E414: task 'size': its dev split has constant gold, so no epoch has a score"
+    ):
+        toy.run_train(tmp_path / "best", toy_encoder, prepared, _params(tasks))
+    toy.run_train(tmp_path / "last", toy_encoder, prepared, _params(tasks, keep="last"))
+    result = toy.run_evaluate(tmp_path / "evaluate", tmp_path / "last/out", prepared)
+    assert "test/pos/accuracy" in result.scores
+    assert not [name for name in result.scores if name.startswith(("test/size", "test/mean"))]
+    about = json.loads((tmp_path / "evaluate/out/scores.json").read_bytes())["size"]
+    assert about["undefined"] == {"test": "constant gold"} and "test" not in about
+    found = Evaluation.read(tmp_path / "evaluate/out")
+    assert (found.is_scored("size"), found.splits("size"), "size" in found.counts) == (False, ("dev",), False)
+    assert unscored_words({"size": found}) == "size is not defined on test (constant gold)"
+    assert (tmp_path / "evaluate/out/predictions").is_dir()
 
 
 def test_unlabelled_sentences_are_as_if_they_were_not_there(tmp_path: Path, toy_encoder: Path) -> None:
