@@ -128,7 +128,9 @@ def points_table(curve: Curve) -> Table:
 
 
 def _unscored(curve: Curve) -> str:
-    return f" Left out: {', '.join(curve.unscored)}; test has no labels of it." if curve.unscored else ""
+    return (
+        f" Left out: {', '.join(curve.unscored)}; test has no labels of it, or constant gold." if curve.unscored else ""
+    )
 
 
 def _line(point: Point) -> tuple[Cell, ...]:
@@ -193,7 +195,9 @@ def summary(curve: Curve) -> tuple[str, ...]:
         for task in dict.fromkeys(point.task for point in curve.points)
     ]
     if curve.unscored:
-        sentences.append(f"Test has no labels of {', '.join(curve.unscored)}, so fewer heads have no price there.")
+        sentences.append(
+            f"Test has no labels of {', '.join(curve.unscored)}, or constant gold, so fewer heads have no price there."
+        )
     if curve.points and not curve.compared:
         why = why_no_baseline(curve.baseline, curve.variants)
         sentences.append(f"What fewer heads cost is not told: {why}.")

@@ -106,6 +106,8 @@ def _group(name: str, group: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     fixed: dict[str, Any] = {"sharing": group["sharing"], **({"start": start} if start else {})}
     if other := _unlike(group.get("train", {}), spec["train"]):
         fixed["train"] = other
+    if single := group.get("by_tasks"):
+        fixed["by_tasks"] = {key: {part: said for part, said in parts.items() if said} for key, parts in single.items()}
     shown = {key: value for key, value in _unswept(fixed, {**spec["sweep"], **own}).items() if value != {}}
     facts = [f"tasks {_inline(group['tasks'])}", *(f"{key} {_inline(value)}" for key, value in shown.items())]
     return f"{name}: " + ", ".join([*facts, f"sweep {_sweep(own)}"] if own else facts)

@@ -88,7 +88,7 @@ def _scores_table(side: Side) -> Table:
         " model more than the others."
     )
     if side.unscored:
-        caption += f" Here, test has no labels of {', '.join(side.unscored)}."
+        caption += f" Here, test has no labels of {', '.join(side.unscored)}, or constant gold."
     notes = "".join(f" Note: {note}" for note in side.pack.notes)
     return Table("scores_beside", "Scores, published and here", caption + notes, columns, (("", tuple(rows)),))
 

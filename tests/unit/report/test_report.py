@@ -204,7 +204,8 @@ def test_model_groups_show_everything_in_which_their_training_is_their_own() -> 
     start = {"group": "plain", "take": "encoder", "seed": 1}
     models = {"plain": hard, "mine": {**hard, "start": start, "train": own}}
     swept = {**hard, "train": own, "sweep": {"train.lr.encoder": [1e-5, 1e-4]}}
-    uniform = {**hard, "train": {**usual, "sampler": {"type": "uniform"}}}
+    single = {"pos": {"train": {"epochs": 9}, "sharing": {}}}
+    uniform = {**hard, "train": {**usual, "sampler": {"type": "uniform"}}, "by_tasks": single}
     spec = {
         "tasks": {}, "models": {**models, "swept": swept, "uniform": uniform}, "sweep": {}, "seeds": [1], "run": {},
         "train": usual,
@@ -216,7 +217,7 @@ def test_model_groups_show_everything_in_which_their_training_is_their_own() -> 
         "batching: joint, freeze: {layers: 2}, sampler: {type: proportional, power: 0.5}}"
     )
     assert "lr: {encoder" not in over and "sweep {train.lr.encoder: [1e-05, 0.0001]}" in over
-    assert other == "uniform: tasks all, sharing hard, train {sampler: uniform}"
+    assert other == "uniform: tasks all, sharing hard, train {sampler: uniform}, by_tasks {pos: {train: {epochs: 9}}}"
 
 
 def test_one_of_a_kind_is_not_told_in_the_plural() -> None:
