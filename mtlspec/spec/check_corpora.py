@@ -100,7 +100,7 @@ def _encoder_corpus(node: Node, cards: Cards, encoder: EncoderCard) -> Checked:
         message = f"the encoder '{encoder.name}' does not learn from data"
         yield SpecError("E857", message, use.near(("data",)).place, "leave `encoder.data` out")
     elif encoder.source.learns_from_data and said is None and len(cards) > 1:
-        message = f"which corpus is the encoder '{encoder.name}' pre-trained on?"
+        message = f"it is not said on which corpus the encoder '{encoder.name}' is pre-trained"
         yield SpecError("E858", message, use.place, f"write `encoder.data`: {either(list(cards))}")
     return said or only(cards)
 

@@ -133,7 +133,7 @@ def _with_tags(
         doubts.append(f"lines that start with '{options['comment']}' are taken as comments")
     left = [str(at) for at in range(len(columns)) if at not in (word, *wanted) and set(columns[at]) - _NOTHING]
     if left:
-        doubts.append(f"not read, because they do not look like tags: columns {', '.join(left)}")
+        doubts.append(f"not read, because no tags stand there: column{'s' * (len(left) > 1)} {', '.join(left)}")
     what = f"columns of tags, a word a line; words in column {word}"
     return Reading(what, options, {tag: tag for tag in options["column"]}, False, True, seen, tuple(doubts))
 

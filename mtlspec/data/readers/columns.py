@@ -12,6 +12,7 @@ from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.readers import _schemes
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
+from mtlspec.io.words import counted
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
@@ -85,7 +86,7 @@ class Options(ReaderOptions):
                 continue
             row = cells(line) if separator == "blank" else line.split(separator)
             if rows and len(row) != len(rows[0]):
-                raise DataError("E240", f"{len(row)} columns instead of {len(rows[0])}", block.place(at))
+                raise DataError("E240", f"{counted(len(row), 'column')} instead of {len(rows[0])}", block.place(at))
             rows.append(row)
             lines.append(at)
         return rows, lines

@@ -12,6 +12,7 @@ from mtlspec.data import bracket_columns
 from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.sentence import ConTree, Frame, Layer, Sentence
 from mtlspec.errors import DataError, Place
+from mtlspec.io.words import counted
 from mtlspec.spec.families import LayerKind, ReaderOptions
 
 _BEFORE = 11  # document, part, number, word, tag, parse, lemma, frameset, sense, speaker, entity
@@ -52,7 +53,7 @@ class Options(ReaderOptions):
         for at, row in enumerate(rows):
             if len(row) != width or width <= _BEFORE:
                 wanted = f"at least {_BEFORE + 1}" if width <= _BEFORE else str(width)
-                raise DataError("E233", f"{len(row)} columns instead of {wanted}", block.place(at))
+                raise DataError("E233", f"{counted(len(row), 'column')} instead of {wanted}", block.place(at))
             if row[2] != str(at):
                 raise DataError("E234", f"word number '{row[2]}' instead of {at}", block.place(at))
             if row[3] == _NO_WORD:

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from mtlspec.data.blocks import Block, paragraphs, partial_tags
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
+from mtlspec.io.words import counted
 from mtlspec.spec.families import LayerKind, ReaderOptions
 from mtlspec.spec.words import shorten
 
@@ -76,7 +77,7 @@ class _Rows:
             return
         row = line.split("\t")
         if len(row) != len(_COLUMNS):
-            message = f"{len(row)} columns instead of {len(_COLUMNS)}"
+            message = f"{counted(len(row), 'column')} instead of {len(_COLUMNS)}"
             raise DataError("E210", message, self.block.place(at), "separate them by tabs")
         if row[8] != "_":
             self.graph.append((at, row[0], row[8]))

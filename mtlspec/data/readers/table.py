@@ -13,6 +13,7 @@ from mtlspec.data.blocks import Block, lines
 from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
+from mtlspec.io.words import counted
 from mtlspec.spec.words import shorten
 
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}
@@ -88,7 +89,7 @@ class Options(ExampleOptions):
             hint = "`on_invalid: drop` leaves such rows out"
             if self.quotes == "csv":
                 hint = "a cell with a delimiter in it must stand in quotes"
-            raise DataError("E701", f"{len(row)} cells instead of {len(top)}", block.place(), hint)
+            raise DataError("E701", f"{counted(len(row), 'cell')} instead of {len(top)}", block.place(), hint)
         return self.example(lambda place: row[_number(place, top)], block)
 
     def _check_top(self, text: str, place: Place) -> None:

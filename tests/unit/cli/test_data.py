@@ -88,7 +88,7 @@ def test_all_labels_of_one_layer(project: Path, capfd: pytest.CaptureFixture[str
 def test_dropped_sentences_are_counted_and_named(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (project / "corpus/train.txt").write_text("a X\n\na X\nb\n\na X\n")
     assert run(["data", "stats", "toy"]) == 3
-    assert "train.txt:4: error E240: 1 columns instead of 2" in capfd.readouterr().err
+    assert "train.txt:4: error E240: 1 column instead of 2" in capfd.readouterr().err
     (project / "registry/data/toy.yaml").write_text(CARD + "on_invalid: drop\n")
     assert run(["data", "stats", "toy"]) == 0
     shown = " ".join(capfd.readouterr().out.split())

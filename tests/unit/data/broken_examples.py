@@ -53,19 +53,19 @@ AB: dict[str, Any] = {"classes": {"l": ["a", "b"]}}
 WORDS: dict[str, Any] = {"text": [], "words": "w", "label": {}, "tags": {"t": "t"}}
 
 ROWS = {
-    "too few cells": table(H + "a\tx\nb\n", ":3: error E701: 1 cells instead of 2" + DROP),
+    "too few cells": table(H + "a\tx\nb\n", ":3: error E701: 1 cell instead of 2" + DROP),
     "too many cells": table(H + "a\tx\nb\ty\tz\n", ":3: error E701: 3 cells instead of 2" + DROP),
-    "a row of blanks": table(H + "  \n", ":2: error E701: 1 cells instead of 2" + DROP),
-    "blank lines count": table(H + "\n\na\n", ":4: error E701: 1 cells instead of 2" + DROP),
+    "a row of blanks": table(H + "  \n", ":2: error E701: 1 cell instead of 2" + DROP),
+    "blank lines count": table(H + "\n\na\n", ":4: error E701: 1 cell instead of 2" + DROP),
     "no delimiter to cut at": bare(
-        "a b c\nx\n", ":2: error E701: 1 cells instead of 2" + DROP, delimiter="space", cuts=1
+        "a b c\nx\n", ":2: error E701: 1 cell instead of 2" + DROP, delimiter="space", cuts=1
     ),
     "ragged without a header": bare("a\tx\nb\ty\tz\n", ":2: error E701: 3 cells instead of 2" + DROP),
     "comma in a cell without quotes": quoted(
         "s,l\na,b,x\n", ":2: error E701: 3 cells instead of 2; a cell with a delimiter in it must stand in quotes"
     ),
     "line of a later cell": quoted(
-        's,l\n"a\nb",x\nc\n', ":4: error E701: 1 cells instead of 2; a cell with a delimiter in it must stand in quotes"
+        's,l\n"a\nb",x\nc\n', ":4: error E701: 1 cell instead of 2; a cell with a delimiter in it must stand in quotes"
     ),
 }
 HEADERS = {

@@ -55,7 +55,7 @@ TABS = {"column": {"t": 1}, "delimiter": "tab"}
 
 CONLLU = {
     "too few columns": Bad("conllu", ONE + "1\tw\t_\n", "E210", 3, "3 columns instead of 10"),
-    "blanks for tabs": Bad("conllu", row(1).replace("\t", " "), "E210", 1, "1 columns instead of 10"),
+    "blanks for tabs": Bad("conllu", row(1).replace("\t", " "), "E210", 1, "1 column instead of 10"),
     "range out of place": Bad("conllu", row(1) + other("1-2") + row(2, 1), "E211", 2, "the range 1-2 does not fit"),
     "range backwards": Bad("conllu", row(1) + other("2-1") + row(2, 1), "E211", 2, "the range 2-1 does not fit"),
     "ranges overlap": Bad(
@@ -179,7 +179,7 @@ CONLL2012 = {
 }
 COLUMNS = {
     "uneven columns": Bad("columns", "a X\nb X Y\n", "E240", 2, "3 columns instead of 2", options=TAG),
-    "missing tag": Bad("columns", "a X\n\nb Y\nc\n", "E240", 4, "1 columns instead of 2", options=TAG),
+    "missing tag": Bad("columns", "a X\n\nb Y\nc\n", "E240", 4, "1 column instead of 2", options=TAG),
     "no such column": Bad("columns", "a X\n", "E242", 1, "no column 4 ('t') among 2", options={"column": {"t": 4}}),
     "empty word": Bad("columns", "a\tX\n\tX\n", "E243", 2, "a line without a word", options=TABS),
     "not an IOB tag": Bad("columns", **tags("O PER"), code="E244", line=2, message="'PER' is not an IOB2 tag"),

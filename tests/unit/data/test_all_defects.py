@@ -49,8 +49,8 @@ def test_all_defects_of_all_splits_come_at_once(tmp_path: Path) -> None:
     assert lines(error) == [
         "error E740: 3 sentences are malformed in the train files of 'toy'; mend them, or leave such sentences out "
         "with `on_invalid: drop` in the card",
-        f"{root}/dev.tsv:2: error E701: 1 cells instead of 2; `on_invalid: drop` leaves such rows out",
-        f"{root}/train.tsv:3: error E701: 1 cells instead of 2; `on_invalid: drop` leaves such rows out",
+        f"{root}/dev.tsv:2: error E701: 1 cell instead of 2; `on_invalid: drop` leaves such rows out",
+        f"{root}/train.tsv:3: error E701: 1 cell instead of 2; `on_invalid: drop` leaves such rows out",
         f"{root}/train.tsv:4: error E713: the text 'text' is empty; `on_invalid: drop` leaves such examples out",
         f"{root}/train.tsv:5: error E701: 3 cells instead of 2; `on_invalid: drop` leaves such rows out",
     ]

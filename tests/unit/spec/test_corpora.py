@@ -97,7 +97,10 @@ BROKEN: dict[str, tuple[str, list[str]]] = {
     ),
     "an encoder that learns from one of them": (
         SOUND.replace(" data: pos,", ""),
-        ["4:10: error E858: which corpus is the encoder 'small' pre-trained on?; write `encoder.data`: pos or other"],
+        [
+            "4:10: error E858: it is not said on which corpus the encoder 'small' is pre-trained; "
+            "write `encoder.data`: pos or other"
+        ],
     ),
     "unknown card": (
         SOUND.replace("other: second", "other: {extends: secnd}"),
