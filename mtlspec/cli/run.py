@@ -45,6 +45,7 @@ def command(
     from mtlspec.cli.progress import RunDisplay
     from mtlspec.cli.specs import find_wanted
     from mtlspec.execute.interruption import Interrupted
+    from mtlspec.execute.publishing import publish_apart
     from mtlspec.execute.run import RunOptions, run_spec
     from mtlspec.io.project import Project
 
@@ -53,12 +54,10 @@ def command(
     path, overrides = find_wanted(spec, project, set_, as_)
     try:
         planned = run_spec(project, path, overrides, options, RunDisplay, console.note)
+        if publish:
+            publish_apart(project, planned.plan.spec, console.note)
     except Interrupted as stop:
-        for line in stop.kept.lines():
+        for line in stop.lines:
             console.error(line)
         raise SystemExit(130) from None  # an interruption that reached the frame would be told again
-    if publish:
-        from mtlspec.execute.publishing import publish_apart
-
-        publish_apart(project, planned.plan.spec, console.note)
     show_outcome(planned.places)

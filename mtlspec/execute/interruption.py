@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mtlspec.io.project import RunPlaces
@@ -28,11 +28,11 @@ class Kept:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a run, after everything was put in order."""
+    """Ctrl-C in the middle of a run, after everything was put in order; `lines` say what is kept and how to go on."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, lines: Sequence[str]) -> None:
         super().__init__()
-        self.kept = kept
+        self.lines = tuple(lines)
 
 
 def what_is_kept(

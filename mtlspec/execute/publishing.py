@@ -6,22 +6,39 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+from mtlspec.execute.interruption import Interrupted
 from mtlspec.io.project import Project
 
 _PATIENCE = 900.0  # seconds, for a server that goes on taking; one that is broken or silent is given up after a few
 
 
 def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> None:
-    """Never raises for what MLflow does: what was not delivered stays pending."""
+    """Never raises for what MLflow does: what was not delivered stays pending. Ctrl-C costs nothing of the run."""
     command = [sys.executable, "-m", "mtlspec", "publish", spec, "--quick"]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, cwd=project.root, stdout=pipe, stderr=pipe, text=True)
     try:
-        done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+        output, errors = child.communicate(timeout=_PATIENCE)
+    except KeyboardInterrupt:
+        told = ("interrupted while publishing: all stages are done and kept", f"`mtlspec publish {spec}` goes on")
+        raise Interrupted(told) from None
     except subprocess.TimeoutExpired:
         note(f"not published: MLflow was not done after {_PATIENCE:.0f} s; `mtlspec publish {spec}` sends the rest")
         return
-    text = done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
+    finally:
+        _end(child)
+    text = output.strip() if child.returncode == 0 else errors.strip()
     last = text.splitlines()[-1] if text else "nothing to publish"
-    if done.returncode != 0:
+    if child.returncode != 0:
         again = "" if "mtlspec publish" in last else f"; `mtlspec publish {spec}` tries again"
         last = f"not published: {last.removeprefix('warning: ')}{again}"
     note(last)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """However we stopped listening, nothing of it goes on behind our back."""
+    child.kill()
+    child.wait()
+    for stream in (child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()

@@ -69,7 +69,7 @@ def _schedule(scheduler: Scheduler) -> None:
         kept = {name for name, outcome in scheduler.outcomes.items() if outcome in ("ran", "cached", "restored")}
         done = sum(stage.name in kept for stage in plan.stages)
         state = what_is_kept(places, len(plan.stages), done, scheduler.running, scheduler.progress)
-        raise Interrupted(state) from None
+        raise Interrupted(state.lines()) from None
 
 
 def room(machine: MachineOptions, cores: int) -> int:

@@ -195,6 +195,24 @@ def test_a_run_says_in_one_line_what_mlflow_did_not_take(own: FinishedRun, monke
     assert slow.startswith("not published: MLflow was not done after")
 
 
+def test_ctrl_c_while_a_run_is_published_says_that_all_is_kept_and_how_to_go_on(
+    own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stages are done: the process that publishes is replaced by one that interrupts us as a terminal would."""
+    (own.project.root / "specs").mkdir(exist_ok=True)
+    (own.project.root / "specs" / "study.yaml").write_text("name: study\n")
+    interrupting = own.project.root / "interrupting"
+    interrupting.write_text("#!/bin/sh\nkill -INT $PPID\nexec sleep 60\n")
+    interrupting.chmod(0o755)
+    monkeypatch.setattr("mtlspec.execute.run.run_spec", lambda *_: own)
+    monkeypatch.setattr(sys, "executable", str(interrupting))
+    with pytest.raises(SystemExit) as stop:
+        mtlspec(["run", "study"])
+    assert stop.value.code == 130
+    kept = "interrupted while publishing: all stages are done and kept\n`mtlspec publish study` goes on\n"
+    assert capsys.readouterr().err == kept
+
+
 @pytest.mark.parametrize(("text", "code"), [(None, "E509"), ("{", "E511")])
 @pytest.mark.parametrize("command", ["report", "publish"])
 def test_a_plan_that_is_gone_or_broken_is_named(
