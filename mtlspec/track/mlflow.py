@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from mtlspec.errors import MtlspecError, SetupError
 from mtlspec.io.disk import is_full
@@ -24,7 +26,11 @@ from mtlspec.track.server import (
     tracking_uri,
     unusable,
 )
+from mtlspec.track.store import is_unfinished, make_whole
 from mtlspec.track.view import experiment_tags
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
 
 _LOOK_SECONDS = 5.0  # for a first look at a server: its name is looked up and a connection is made
 
@@ -47,7 +53,7 @@ def publish(
     tags = experiment_tags(plan, wanted)
     outbox = Outbox(project, spec_name)
     local, store = is_local(project, target), local_store(project)
-    if local and not (store.is_file() and store.stat().st_size):
+    if local and (not store.is_file() or is_unfinished(store)):
         forget(project, target)
     problem = unusable(target) if local else None  # a server is not asked if the note will do
     if quick and problem is None and outbox.delivered(target, wanted, tags):
@@ -103,7 +109,7 @@ def unpublish(project: Project, spec_name: str) -> str | None:
         return f"still in MLflow at {noted}: set MLFLOW_TRACKING_URI to it, and {again}"
     found: list[str] = []
     reason = unusable(target) if is_local(project, target) else _look(target)
-    if reason is None and not (is_local(project, target) and not local_store(project).is_file()):
+    if reason is None and not (is_local(project, target) and is_unfinished(local_store(project))):
         reason = _remove(project, target, spec_name, found)
     if reason is not None:
         return f"still in MLflow at {noted}: {reason}; {again}"
@@ -126,7 +132,7 @@ def _remove(project: Project, target: str, spec_name: str, found: list[str]) -> 
         found.append(number)
 
     try:
-        with exclusive(project.tracking / "publish.lock", "publishing"), quiet_client(target) as client:
+        with _conversation(project, target) as client:
             patience = Patience(answer_seconds(target))
             patience.run(delete)
     except SetupError as error:
@@ -153,7 +159,7 @@ def _send(
 ) -> str | None:
     """Everything, or the reason why not."""
     try:
-        with exclusive(project.tracking / "publish.lock", "publishing"), quiet_client(target) as client:
+        with _conversation(project, target) as client:
             patience = Patience(answer_seconds(target))
             mirror = Mirror(client, project, plan, report, patience, is_local(project, target))
             patience.run(lambda: mirror.send(wanted, tags))
@@ -165,6 +171,16 @@ def _send(
     except Exception as error:  # MLflow, SQLAlchemy, requests and the file system each have their own
         return _one_line(error, target)
     return None
+
+
+@contextmanager
+def _conversation(project: Project, target: str) -> Iterator[MlflowClient]:
+    """A client, for one process at a time; the project's own store is made first where there is none."""
+    with exclusive(project.tracking / "publish.lock", "publishing"):
+        if is_local(project, target):
+            make_whole(local_store(project))
+        with quiet_client(target) as client:
+            yield client
 
 
 def _one_line(error: Exception, target: str) -> str:

@@ -135,16 +135,24 @@ def configure() -> None:
 
 
 @contextmanager
-def quiet_client(uri: str) -> Iterator[MlflowClient]:
-    """A client whose deprecation warnings about itself do not reach our users."""
+def quiet_mlflow(databases: bool = True) -> Iterator[None]:
+    """MLflow, whose deprecation warnings about itself do not reach our users; `databases`: it is to open one."""
     configure()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from mlflow import MlflowClient
+        import mlflow  # noqa: F401
 
         configure()  # importing mlflow sets its loggers anew
-        if not uri.startswith("http"):
+        if databases:
             from mlflow.store.db import utils
 
             utils.MAX_RETRY_COUNT = _OPENINGS
+        yield
+
+
+@contextmanager
+def quiet_client(uri: str) -> Iterator[MlflowClient]:
+    with quiet_mlflow(databases=not uri.startswith("http")):
+        from mlflow import MlflowClient
+
         yield MlflowClient(tracking_uri=uri)
