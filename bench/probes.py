@@ -2,7 +2,7 @@
 
 The peer is the forward pass that any probe needs, in the same batches, with attention probabilities returned by
 transformers itself. The ratio is what the answers cost on top: pooling to words, arg max, centroids, all labels, and
-the control with shuffled labels. Rounds are interleaved and the CPU time counts.
+the controls. Rounds are interleaved and the CPU time counts.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mtlspec.cli.options import Overrides, VariantName
 from mtlspec.errors import MtlspecError, Problems
 
 if TYPE_CHECKING:
@@ -25,12 +26,8 @@ EXAMPLES = (
 
 def command(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC", help="Spec files, or names of files in specs/.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
-    ] = None,
-    as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
-    ] = None,
+    set_: Overrides = None,
+    as_: VariantName = None,
     offline: Annotated[
         bool,
         typer.Option("--offline", help="Leave this machine out: only what stands in the files of specs and cards."),

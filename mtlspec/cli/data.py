@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mtlspec.cli.data_new import new
+from mtlspec.cli.options import Json
 
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
@@ -25,7 +26,6 @@ EXAMPLES = (
     "mtlspec data lock {data}",
     "mtlspec data page {data} docs/{data}.md",
 )
-Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]
 
 

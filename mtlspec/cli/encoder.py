@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mtlspec.cli.options import Json
 from mtlspec.errors import EncoderError, Place
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Encoder cards: list, show, lock.", no_args_is_help=True)
 EXAMPLES = ("mtlspec encoder list", "mtlspec encoder show minilm", "mtlspec encoder lock minilm")
-Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/encoders.")]
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mtlspec.cli.options import Json, Overrides, Spec, VariantName
+
 if TYPE_CHECKING:
     from mtlspec.execute.estimate import Estimate
     from mtlspec.execute.staleness import StageStatus
@@ -57,16 +59,12 @@ class _Forecast:
 
 
 def command(
-    spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
-    ] = None,
-    as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
-    ] = None,
+    spec: Spec,
+    set_: Overrides = None,
+    as_: VariantName = None,
     write: Annotated[bool, typer.Option("--write", help="Write the stages for DVC, without running them.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="List cached stages too.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+    json_: Json = False,
 ) -> None:
     """Show what a run would do: each stage, cached or why not, with estimated minutes and disk.
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mtlspec.cli.options import Json
+
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
     from mtlspec.track.compare import RecordDiff
@@ -20,7 +22,6 @@ EXAMPLES = (
     "mtlspec registry diff {spec} long",
     "mtlspec registry remove {spec}",
 )
-Json = Annotated[bool, typer.Option("--json", help="For scripts.")]
 
 
 @app.command("list")

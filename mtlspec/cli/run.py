@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from mtlspec.cli.options import Overrides, Spec, VariantName
+
 EXAMPLES = (
     "mtlspec run specs/{spec}.yaml",
     "mtlspec run {spec} -j 1",
@@ -15,13 +17,9 @@ EXAMPLES = (
 
 
 def command(
-    spec: Annotated[str, typer.Argument(help="A spec file, the name of one in specs/, or a run's name.")],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override: key.path=value. Repeatable.")
-    ] = None,
-    as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Name of the variant that --set makes.")
-    ] = None,
+    spec: Spec,
+    set_: Overrides = None,
+    as_: VariantName = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Workers; default: cores / threads, on a GPU one.")
     ] = None,

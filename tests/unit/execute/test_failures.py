@@ -10,8 +10,8 @@ from mtlspec.plan.types import Stage, StageKind
 
 DEFECTS = """some library's warning
 error E740: 2 sentences are malformed in the train files of 'x'; mend them
-/home/me/train.tsv:3: error E701: 1 cell instead of 2; `on_invalid: drop` leaves such rows out
-/home/me/train.tsv:4:7: error E720: not JSON: a colon: is missing
+mine/train.tsv:3: error E701: 1 cell instead of 2; `on_invalid: drop` leaves such rows out
+mine/train.tsv:4:7: error E720: not JSON: a colon: is missing
 """
 
 
