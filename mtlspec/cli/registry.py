@@ -114,7 +114,8 @@ def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/r
     from mtlspec.cli import console
     from mtlspec.errors import IntegrityError, did_you_mean
     from mtlspec.execute.alone import run_alone
-    from mtlspec.execute.materialise import materialised_runs, remove_run
+    from mtlspec.execute.materialise import remove_run
+    from mtlspec.execute.pipelines import materialised_runs
     from mtlspec.io.project import Project
     from mtlspec.track.mlflow import unpublish
     from mtlspec.track.outbox import Outbox

@@ -19,7 +19,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     changed; incomplete: stages have not run; outgrown: an older mtlspec recorded it; broken: it cannot be planned.
     """
     from mtlspec.cli import console
-    from mtlspec.execute.materialise import materialised_runs
+    from mtlspec.execute.pipelines import materialised_runs
     from mtlspec.execute.standing import standing
     from mtlspec.io.project import Project
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mtlspec.execute.materialise import materialised_runs
+from mtlspec.execute.pipelines import materialised_runs
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.plan.dvc import read_stage_file
 from mtlspec.plan.types import Plan

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.execute.lockfile import lock_of, read_lock
+from mtlspec.execute.pipelines import possible_pipelines
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import leftovers
 from mtlspec.plan.dvc import results_file
@@ -24,15 +25,9 @@ from mtlspec.plan.dvc import results_file
 _AGE = 3600.0  # seconds after which nobody can still be writing a file of a few pages
 
 
-def pipelines(project: Project, places: RunPlaces) -> list[Path]:
-    """The run's own stages, and where its results may be."""
-    results = [project.root / results_file(outside) for outside in (False, True)]
-    return [path for path in (places.base / "dvc.yaml", *results) if path.is_file()]
-
-
 def repair_metadata(project: Project, places: RunPlaces) -> list[str]:
     """Remove what a killed command left; says what of it was broken. The caller holds the run's lock."""
-    broken = [lock for lock in map(lock_of, pipelines(project, places)) if read_lock(lock) is None]
+    broken = [lock for lock in map(lock_of, possible_pipelines(project, places)) if read_lock(lock) is None]
     broken += _broken_databases(site_folder(project))
     for path in broken:
         _remove(path)
@@ -58,8 +53,8 @@ def _temporary(project: Project, places: RunPlaces) -> Iterator[Path]:
     """Half-written files: all in the run's folders, which are ours alone; old ones where other runs write too."""
     for name in ("", "stages", "code", "records", "timings", "artifacts", "work"):
         yield from leftovers(places.base / name)
-    for folder in (project.root, project.root / "registry"):
-        for path in leftovers(folder):
+    for outside in (False, True):
+        for path in leftovers((project.root / results_file(outside)).parent):
             if path.name.startswith(".dvc.") and time.time() - path.stat().st_mtime > _AGE:
                 yield path
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,22 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtlspec.errors import MtlspecError, Place, SpecError, StageError
-from mtlspec.execute.lockfile import keep_only, lock_of
+from mtlspec.execute.pipelines import show_if_hidden, write_results_files
 from mtlspec.io.digest import pretty_json
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_text_if_changed
 from mtlspec.plan.build import build_plan
 from mtlspec.plan.code import PACKAGE
-from mtlspec.plan.dvc import (
-    PLAN_STAGE,
-    is_outside,
-    pipeline_text,
-    read_stage_file,
-    results_file,
-    results_stage,
-    results_text,
-    stage_file,
-)
+from mtlspec.plan.dvc import PIPELINE, PLAN_STAGE, pipeline_text, stage_file
 from mtlspec.plan.source import Source, read_source
 from mtlspec.plan.types import Plan
 from mtlspec.spec.load import LoadedSpec, load_spec, own_name
@@ -45,11 +35,15 @@ class Materialised:
     derived: dict[Path, str]  # what the code determines too: plan.json and fingerprints; outputs of the plan stage
 
     def write(self) -> None:
-        """Write all files that differ, then remove stages, records and artifacts that are no longer in the plan."""
+        """Write all files that differ, then remove stages, records and artifacts that are no longer in the plan.
+
+        From then on DVC sees them, whatever their data.
+        """
         for path, text in {**self.fixed, **self.derived}.items():
             write_text_if_changed(self.project.inside(path), text)
         self._remove_leftovers()
         write_results_files(self.project)
+        show_if_hidden(self.project, self.places)
 
     def _remove_leftovers(self) -> None:
         names = {stage.name for stage in self.plan.stages}
@@ -85,7 +79,7 @@ def materialise_loaded(project: Project, loaded: LoadedSpec) -> Materialised:
     ]
     fixed = {
         places.params(PLAN_STAGE): source.text(),
-        places.base / "dvc.yaml": pipeline_text(plan, relative),
+        places.base / PIPELINE: pipeline_text(plan, relative),
     }
     fixed |= {places.params(stage.name): stage_file(stage) for stage in plan.stages}
     derived = {places.plan: plan.text()}
@@ -152,35 +146,6 @@ def plan_again(project: Project, places: RunPlaces) -> None:
             )
     for path, text in planned.derived.items():
         write_text_if_changed(path, text)
-
-
-def write_results_files(project: Project) -> None:
-    """The pipelines that name every spec with stages: those that a clone can compute, and those on outside data."""
-    lock_file = project.relative(project.lock_file) if project.lock_file.is_file() else None
-    runs = materialised_runs(project)
-    for outside in (False, True):
-        names = [run.spec_name for run in runs if _reads_outside_data(run.base) == outside]
-        path = project.root / results_file(outside)
-        if names or not outside:
-            write_text_if_changed(path, results_text(names, lock_file, outside))
-            keep_only(lock_of(path), list(map(results_stage, names)))
-        else:
-            for leftover in (path, lock_of(path)):
-                leftover.unlink(missing_ok=True)
-
-
-def materialised_runs(project: Project) -> list[RunPlaces]:
-    """Every spec that has stages, by name."""
-    pipelines = (project.root / "registry" / "runs").glob("*/dvc.yaml")
-    return [project.run(path.parent.name) for path in sorted(pipelines)]
-
-
-def _reads_outside_data(run: Path) -> bool:
-    try:
-        cards = [read_stage_file(json.loads(path.read_bytes()))[1]["card"] for path in run.glob("stages/data-*.json")]
-        return any(is_outside(card["root"]) for card in cards)
-    except (ValueError, KeyError, TypeError):  # broken stages of another spec: said when that spec is run
-        return False
 
 
 def _from_run(project: Project, path: Path) -> str:

@@ -19,8 +19,9 @@ from typing import Any
 
 from mtlspec.errors import IntegrityError, SetupError, StageError
 from mtlspec.execute.guard import guarded
-from mtlspec.execute.leftovers import pipelines, site_folder
+from mtlspec.execute.leftovers import site_folder
 from mtlspec.execute.lockfile import lock_of, read_lock, write_lock
+from mtlspec.execute.pipelines import own_pipelines
 from mtlspec.execute.run_cache import newest_entry, tidy
 from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
@@ -56,7 +57,7 @@ class Recorder:
         self._stages: dict[str, Any] = {}
         with guarded("opening the project", project.root):
             self._repo = Repo(str(project.root))
-            for path in pipelines(project, places):
+            for path in own_pipelines(project, places):
                 for stage in self._repo.stage.load_all(os.path.relpath(path)):
                     self._stages[stage.name] = stage
             self._repo.stage_cache._load = self._newest_entry

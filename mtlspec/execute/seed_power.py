@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mtlspec.errors import IntegrityError
-from mtlspec.execute.materialise import Materialised, materialised_runs
+from mtlspec.execute.materialise import Materialised
+from mtlspec.execute.pipelines import materialised_runs
 from mtlspec.io.project import RunPlaces
 from mtlspec.metrics.student import detectable_shift
 from mtlspec.plan.rows import restored_rows

@@ -14,7 +14,7 @@ from mtlspec.execute.materialise import Materialised
 from mtlspec.execute.reasons import code_reasons, option_reasons, parent_reasons
 from mtlspec.execute.restorable import Outputs, Restorable
 from mtlspec.io.manifest import MANIFEST
-from mtlspec.plan.dvc import artifact, code_file, params_file, record_file, stage_command
+from mtlspec.plan.dvc import PIPELINE, artifact, code_file, params_file, record_file, stage_command
 from mtlspec.plan.types import Stage
 
 State = Literal["cached", "stale", "missing", "new"]
@@ -105,7 +105,7 @@ def _cached_outputs(cache: Restorable, stage: Stage, needed: Outputs | None, loc
 
 
 def _read_lock(planned: Materialised) -> dict[str, _Locked]:
-    entries = read_lock(lock_of(planned.places.base / "dvc.yaml")) or {}
+    entries = read_lock(lock_of(planned.places.base / PIPELINE)) or {}
     return {
         name: _Locked(*({file["path"]: file["md5"] for file in entry.get(part, [])} for part in ("deps", "outs")))
         for name, entry in entries.items()

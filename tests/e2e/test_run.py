@@ -162,7 +162,7 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     (study.root / "specs" / "far.yaml").write_text(re.sub("  mtl: .*\n", "", spec).replace(", mtl]", "]"))
     study.mtlspec("data", "lock", "afar", CORPORA=corpora)
     study.mtlspec("run", "far", "--no-publish", CORPORA=corpora)
-    study.tool("dvc", "repro", "--force", "--single-item", "registry/dvc.yaml:results@far", CORPORA=corpora)
+    study.tool("dvc", "repro", "--force", "--single-item", "registry/runs/dvc.yaml:results@far", CORPORA=corpora)
     assert "up to date" in study.tool("dvc", "status").stdout
 
     without = study.mtlspec("run", "far", "--no-publish")
@@ -177,8 +177,13 @@ def test_plain_dvc_repro_does_not_stop_for_want_of_outside_data(study: Study, tm
     shutil.rmtree(study.root / "registry" / "runs" / "far" / "artifacts")
     at_the_root = study.tool("dvc", "repro").stdout
     assert "results@small" in at_the_root and "far" not in at_the_root
-    assert "up to date" in study.tool("dvc", "status", "--with-deps", "dvc.yaml").stdout
     assert "deleted:" in study.tool("dvc", "status").stdout
+    (study.root / "registry" / "runs" / ".dvcignore").unlink()  # as in a fresh clone
+    assert "up to date" in study.tool("dvc", "status").stdout
+    hidden = study.tool("dvc", "repro", "registry/runs/dvc.yaml:results@far", check=False)
+    assert hidden.returncode != 0 and "is dvc-ignored" in hidden.stderr
+    assert (study.root / "registry" / "runs" / "far" / "record.json").is_file()
+    study.mtlspec("plan", "--write", "far")
     failed = study.tool("dvc", "repro", "--force", "--single-item", "registry/runs/far/dvc.yaml:data-afar", check=False)
     assert failed.returncode != 0 and "CORPORA is not set; set CORPORA to the folder of the data" in failed.stderr
 
