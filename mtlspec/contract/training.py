@@ -15,7 +15,7 @@ from mtlspec.data.prepared import Prepared
 from mtlspec.io.digest import digest_file
 from mtlspec.model.multitask import MultiTaskModel, load_model
 
-FILES = ("model.safetensors", "history.parquet", "epochs.json", "model.json")
+FILES = ("model.safetensors", "history.parquet", "epochs.json", "model.json", "training.json")
 STOP = 22  # an update between two resume points, late enough for windows of losses to be full
 LIMITS: dict[str, Any] = {"batch": {"sentences": 6, "tokens": 200}, "checkpoint_every": 4, "patience": 1.0}
 

@@ -80,6 +80,14 @@ class TrainOptions(Frozen):
         description="`sampled`: a batch belongs to the task that the sampler draws. `joint`: every batch carries the "
         "labels of all tasks, is encoded once and trains all decoders; the sampler has nothing to draw.",
     )
+    updates: Literal["per_task", "total"] = Field(
+        default="per_task",
+        description="How long an epoch of a model of several tasks is, beside its tasks' single models with the same "
+        "settings. `per_task`: drawn batches are as many as theirs together. A task then reads as many examples as "
+        "alone (in expectation, on average over tasks), and the encoder takes the updates of all. `total`: as many "
+        "updates as they take on average, shared by the tasks. Joint batches train all tasks at once; on one corpus "
+        "with all labels both are the same.",
+    )
     accumulate: PositiveInt = Field(default=1, description="Batches per optimiser update.")
     lr: LearningRates = Field(default=LearningRates(), description="Peak learning rates.")
     weight_decay: Annotated[float, Field(ge=0)] = Field(default=0.0, description="AdamW's decoupled weight decay.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter
@@ -20,6 +22,8 @@ from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import make_deterministic
 from mtlspec.train.loop import Outcome, train
+
+LENGTH = "training.json"
 
 
 def run(ctx: StageContext) -> StageResult:
@@ -46,6 +50,7 @@ def run(ctx: StageContext) -> StageResult:
     model.save(ctx.out, tokenizer=ctx.inputs["encoder"])
     outcome.history.write(ctx.out / "history.parquet", list(tasks))
     write_json(ctx.out / "epochs.json", outcome.epochs)
+    write_json(ctx.out / LENGTH, [*_before(ctx.inputs.get("start")), _length(outcome)])
     return _result(outcome)
 
 
@@ -60,6 +65,17 @@ def _check_labelled(model: MultiTaskModel, corpora: Corpora, options: TrainOptio
         if why and options.keep == "best":
             message = f"task '{task.name}': its dev split has {why}, so no epoch has a score and none can be chosen"
             raise StageError("E414", message, hint="take a larger dev split, or say `train.keep: last`")
+
+
+def _before(start: Path | None) -> list[dict[str, Any]]:
+    """How long the models were trained whose weights this one started from, the oldest first."""
+    return json.loads((start / LENGTH).read_bytes()) if start is not None else []
+
+
+def _length(outcome: Outcome) -> dict[str, Any]:
+    """Updates that were planned and taken; of every task, the updates that it took part in and the examples it read."""
+    tasks = {name: {"updates": seen["updates"], "examples": seen["read"]} for name, seen in outcome.examples.items()}
+    return {"planned": outcome.planned, "updates": outcome.updates, "tasks": tasks}
 
 
 def _result(outcome: Outcome) -> StageResult:

@@ -58,12 +58,14 @@ class History:
         for name, column in self._columns.items():
             column.append(row[name])
 
-    def examples(self, tasks: int) -> list[int]:
-        """How many examples each of so many tasks has read."""
-        read = [0] * tasks
-        for task, examples in zip(self._columns["task"], self._columns["examples"], strict=True):
+    def seen(self, tasks: int) -> list[tuple[int, int]]:
+        """In how many updates each of so many tasks took part, and how many examples it read in them."""
+        read, took_part = [0] * tasks, [set[float]() for _ in range(tasks)]
+        columns = (self._columns[name] for name in ("task", "update", "examples"))
+        for task, update, examples in zip(*columns, strict=True):
             read[int(task)] += int(examples)
-        return read
+            took_part[int(task)].add(update)  # once, even if the update has several batches of the task
+        return list(zip(map(len, took_part), read, strict=True))
 
     def tensors(self) -> dict[str, Tensor]:
         """Column -> float64 [rows], for resume points."""

@@ -46,7 +46,8 @@ class Outcome:
     history: History
     epochs: list[dict[str, Any]]
     updates: int
-    examples: dict[str, dict[str, int]]  # task -> how many it has, trains on and read
+    planned: int  # updates, had it not stopped early
+    examples: dict[str, dict[str, int]]  # task -> how many it has, trains on and read, and in how many updates
     sentences: int  # trained on in this process
     words: int
     seconds: float  # spent on them, evaluation and resume points not counted
@@ -108,6 +109,7 @@ def train(
         history=state.history,
         epochs=state.epochs,
         updates=state.update,
+        planned=state.updates,
         examples=state.examples(),
         sentences=meter.sentences,
         words=meter.words,

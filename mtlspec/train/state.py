@@ -111,12 +111,15 @@ class TrainState:
             yield collate(split, rows, specials).to(self.model.device), self.gold[task]
 
     def examples(self) -> dict[str, dict[str, int]]:
-        """Task -> training examples with its labels, those of them that it trains on, and how often it read one."""
-        drawn = self.history.examples(len(self.model.tasks))
+        """Task -> training examples with its labels, those of them that it trains on, and how often it read one.
+
+        `updates` are those that it took part in.
+        """
+        seen = self.history.seen(len(self.model.tasks))
         return {
-            task.name: {"labelled": len(labelled), "trained": len(feed), "read": read}
-            for task, labelled, feed, read in zip(
-                self.model.tasks, self.supply.labelled, self.supply.feeds, drawn, strict=True
+            task.name: {"labelled": len(labelled), "trained": len(feed), "read": read, "updates": updates}
+            for task, labelled, feed, (updates, read) in zip(
+                self.model.tasks, self.supply.labelled, self.supply.feeds, seen, strict=True
             )
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ class Supply:
     """Every task's training data, and a stream of batches of them.
 
     An epoch is as many batches as the sampler says. With joint batches a batch holds examples of every corpus, and an
-    epoch is one pass over the corpus with the most batches; smaller ones come round again.
+    epoch is one pass over the corpus with the most batches; smaller ones come round again. Where updates are counted in
+    total, an epoch is as many batches as one of single-task models on average.
     """
 
     def __init__(self, tasks: Sequence[Task], corpora: Corpora, options: TrainOptions, seed: int) -> None:
@@ -43,6 +45,9 @@ class Supply:
         self.batches_per_epoch = max(
             (joint.feed.batches_per_pass for joint in self._joint), default=self.sampler.batches_per_epoch()
         )
+        if options.updates == "total":
+            alone = self._epochs_alone(options, seed)
+            self.batches_per_epoch = math.ceil(sum(alone) / len(alone))
 
     def draw(self, view: View) -> list[Reading]:
         """The next batch: which tasks read which examples."""
@@ -69,6 +74,14 @@ class Supply:
     def load_cursors(self, saved: Sequence[Any]) -> None:
         for feed, state in zip(self._streams, saved, strict=True):
             feed.load_state(state)
+
+    def _epochs_alone(self, options: TrainOptions, seed: int) -> list[int]:
+        """How many batches an epoch of every task's single-task model has."""
+        if self._joint:
+            return list(self.sizes.batches)
+        own = [TaskSizes((n,), (batches,)) for n, batches in zip(self.sizes.examples, self.sizes.batches, strict=True)]
+        samplers = [options.sampler.build(size, options.batch.sentences, options.epochs, seed) for size in own]
+        return [sampler.batches_per_epoch() for sampler in samplers]
 
     @property
     def _streams(self) -> list[Feed]:
