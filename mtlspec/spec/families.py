@@ -190,7 +190,6 @@ class AnalysisOptions(Options):
 
     needs: ClassVar[tuple[Needed, ...]] = ("evaluate",)
     reads_heads: ClassVar[bool] = False  # True: it looks at attention heads, which not every encoder has
-    tells_training: ClassVar[bool] = False  # True: it reads how long models were trained, from what training left
     layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}  # options that name a layer of the data -> its kind
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")
 
