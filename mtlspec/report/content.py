@@ -9,8 +9,10 @@ from typing import Any
 
 from mtlspec.io.digest import digest_value
 from mtlspec.plan.rows import restored_rows
+from mtlspec.report.all_scores import all_scores_section, labels_section
 from mtlspec.report.corpora import Corpus, read_corpora
 from mtlspec.report.further import further_section
+from mtlspec.report.hyperparameters import hyperparameter_tables
 from mtlspec.report.labelled import labelled_table
 from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
@@ -41,6 +43,7 @@ class Content:
     sections: tuple[Section, ...]  # of the analyses
     overview: Table  # one row a configuration
     training: Table  # one row a trained model
+    hyperparameters: tuple[Table, ...]  # what differs between models, if anything does, and what does not
     provenance: Table  # one row a stage
     digest: str  # of the experiment: spec and cards
     reproduce: Mapping[str, str]  # run, dvc -> command
@@ -71,14 +74,16 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     ]
     if not any(findings.type == "score_matrix" for findings in found.values()):
         sections.insert(0, _plain_scores(models, evaluations))
-    if (further := further_section(models, evaluations)) is not None:
-        sections.insert(1, further)
+    beside = [further_section(models, evaluations), all_scores_section(models, evaluations)]
+    sections[1:1] = [section for section in beside if section is not None]
     if params["selections"]:
         sections.append(selections_section(params["selections"], inputs))
     if "published" in params:
         pack = Pack.restored(params["published"])
         side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
         sections.insert(1, published_section(side, figures / ANCHOR))
+    if (labels := labels_section(models, evaluations)) is not None:
+        sections.append(labels)
     tasks = params["spec"]["tasks"]
     corpora = read_corpora(params["data"], inputs, [tasks[task].get("data") for task in metrics])
     return Content(
@@ -92,6 +97,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         sections=tuple(sections),
         overview=overview_table(models, evaluations, inputs),
         training=training_table(models, evaluations, inputs),
+        hyperparameters=hyperparameter_tables(params["spec"], models),
         provenance=provenance_table(inputs),
         digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
         reproduce=params["reproduce"],

@@ -20,6 +20,8 @@ def markdown(content: Content, curves: Curves) -> str:
     blocks.append("## Learning curves")
     blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
+    for table in content.hyperparameters:
+        blocks += [f"### {escape(table.title)}", table_text(table), escape(table.caption)]
     labelled = content.labelled
     blocks += ["## Data", f"### {escape(labelled.title)}", table_text(labelled), escape(labelled.caption)]
     for corpus in content.corpora:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mtlspec.results.comparisons import ToldTest, ToldTests, difference_of
+from mtlspec.report.published_tests import Tests, compared_scores, told_tests
+from mtlspec.results.comparisons import difference_of
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.findings import Findings
@@ -57,6 +58,7 @@ class Side:
     alpha: float
     families: tuple[Family, ...] = ()  # in which the p values were corrected
     unscored: tuple[str, ...] = ()  # of the tasks, those whose test split has no labels here
+    scores: Mapping[str, str] = field(default_factory=dict)  # task -> the score of ours that is compared
 
     def published(self, role: str, task: str) -> tuple[float, float] | None:
         return (self.pack.pairs if "+" in role else self.pack.scores).get(role, {}).get(task)
@@ -85,10 +87,12 @@ def bring_together(
     """Models take a role by what they are: how many of the tasks they learn, and how they share.
 
     The first of several groups in one role stands for it. A model that is swept over several values has no role: none
-    of its points is more like the published model than the others.
+    of its points is more like the published model than the others. Like is compared with like: the score of a task is
+    the published one wherever ours has it.
     """
     tasks = tuple(task for task in pack.metrics if task in spec["tasks"])
-    tests, alpha = _tests(found)
+    scores = compared_scores(pack, tasks, models, evaluations)
+    tests, alpha = told_tests(found, models, evaluations, scores)
     families = tuple(dict.fromkeys(test.family for test in tests.values()))
     by_role: dict[str, Variant] = {}
     points = Counter((variant.group, variant.tasks) for variant in models)
@@ -103,12 +107,13 @@ def bring_together(
         for task in variant.tasks:
             if task in tasks:
                 if seed_scores(variant, task, evaluations):  # none where test has no labels
-                    ours[role, task] = _ours(variant, task, by_role.get(f"stl:{task}"), evaluations, tests)
+                    base = by_role.get(f"stl:{task}")
+                    ours[role, task] = _ours(variant, task, base, evaluations, tests, scores[task])
                 if shares := _kept_shares(variant, inputs):
                     kept[role, task] = shares
     models_of = {task: variant for variant in models for task in variant.tasks}
     unscored = tuple(t for t in tasks if t in models_of and not seed_scores(models_of[t], t, evaluations))
-    return Side(pack, tasks, ours, kept, alpha, families, unscored)
+    return Side(pack, tasks, ours, kept, alpha, families, unscored, scores)
 
 
 def role_of(variant: Variant, spec: Mapping[str, Any], pack: Pack) -> str | None:
@@ -133,28 +138,15 @@ def _ours(
     task: str,
     base: Variant | None,
     evaluations: Evaluations,
-    tests: Mapping[tuple[str, str, str], ToldTest],
+    tests: Tests,
+    score: str,
 ) -> Ours:
-    mean, std = mean_and_std(seed_scores(variant, task, evaluations))
+    mean, std = mean_and_std(seed_scores(variant, task, evaluations, score))
     if base is None or base is variant:
         return Ours(mean, std, variant)
     test = tests.get((variant.label, task, base.group))
-    found = test.found if test is not None else difference_of(variant, base, task, evaluations)
+    found = test.found if test is not None else difference_of(variant, base, task, evaluations, score=score)
     return Ours(mean, std, variant, found, None if test is None else test.p_holm)
-
-
-def _tests(found: Sequence[Findings]) -> tuple[dict[tuple[str, str, str], ToldTest], float]:
-    """(model's label, task, baseline) -> what score matrices found of runs; and the first matrix's level.
-
-    The first matrix that has a comparison speaks for it. Tests of given models speak of no way of training.
-    """
-    matrices = [ToldTests.restored(findings.numbers) for findings in found if findings.type == "score_matrix"]
-    tests: dict[tuple[str, str, str], ToldTest] = {}
-    for matrix in matrices:
-        for test in matrix.tests:
-            if test.p_holm is not None and test.found.unit == "runs":
-                tests.setdefault((test.model, test.task, matrix.baseline), test)
-    return tests, matrices[0].alpha if matrices else 0.05
 
 
 def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import CYCLE, GRID, INK, drawing
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN
+from mtlspec.results.score_names import spoken
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens
@@ -80,7 +81,7 @@ def _scores_table(side: Side) -> Table:
         if any(cell.text for cell in cells[1:]):
             rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
-    metrics = ", ".join(f"{task} {side.pack.metrics[task]}" for task in side.tasks)
+    metrics = ", ".join(f"{task} {spoken(side.pack.metrics[task])}" for task in side.tasks)
     caption = (
         f"Test scores in percent, mean ± standard deviation over seeds ({metrics}); {side.pack.source}. Models stand"
         " beside those that learn the same tasks in the same way; of several such groups, the first in the spec. Groups"
@@ -89,8 +90,16 @@ def _scores_table(side: Side) -> Table:
     )
     if side.unscored:
         caption += f" Here, test has no labels of {', '.join(side.unscored)}, or constant gold."
+    caption += _unlike(side)
     notes = "".join(f" Note: {note}" for note in side.pack.notes)
     return Table("scores_beside", "Scores, published and here", caption + notes, columns, (("", tuple(rows)),))
+
+
+def _unlike(side: Side) -> str:
+    """Where like could not be set beside like."""
+    other = {task: ours for task, ours in side.scores.items() if ours != side.pack.metrics[task]}
+    told = ", ".join(f"{task} is {spoken(ours)}, not {spoken(side.pack.metrics[task])}" for task, ours in other.items())
+    return f" Not the same score: here, {told}." if told else ""
 
 
 def _changes_table(side: Side) -> Table:

@@ -18,3 +18,4 @@ class Section:
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
     figures: tuple[tuple[Figure, Path], ...]
+    folded: bool = False  # whether its tables are closed on screens until a reader opens them

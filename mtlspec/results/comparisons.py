@@ -120,10 +120,15 @@ def compare(
 
 
 def difference_of(
-    a: Variant, b: Variant, task: str, evaluations: Evaluations, asked: Asked | None = None
+    a: Variant,
+    b: Variant,
+    task: str,
+    evaluations: Evaluations,
+    asked: Asked | None = None,
+    score: str | None = None,
 ) -> Difference:
-    """Two models on one task. Where sentences are the unit, the seeds that both have are pooled."""
-    metric = evaluations[a.runs[0].evaluate].metrics[task]
+    """Two models on one task, by its main score or another one. Sentences as unit pool the seeds that both have."""
+    metric = evaluations[a.runs[0].evaluate].metric(task, score)
     ours, theirs = (_rows(side, task, side.seeds, evaluations) for side in (a, b))
     if asked is None or asked.unit == "runs":
         found = compare_runs(metric, ours, theirs)

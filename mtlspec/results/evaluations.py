@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -61,8 +62,20 @@ class Evaluation:
         """Those that a task has scores of."""
         return scored_splits(self.scores[task])
 
-    def score(self, task: str, split: str = "test") -> float:
-        return float(self.scores[task][split][self.main(task)])
+    def score(self, task: str, split: str = "test", name: str | None = None) -> float:
+        """The main score, or the one of that name."""
+        return float(self.scores[task][split][name or self.main(task)])
+
+    def metric(self, task: str, name: str | None = None) -> Metric:
+        """What makes the scores of a task, with another of its scores as the main one if it is named."""
+        own = copy.copy(self.metrics[task])
+        own.main = name or own.main
+        return own
+
+    def labels(self, task: str) -> Mapping[str, Mapping[str, float]]:
+        """Label -> precision, recall, f1 and support on test; empty where a task has no labels."""
+        found: Mapping[str, Mapping[str, float]] = self.scores[task]["labels"]
+        return found
 
     def _check(self, task: str, directory: Path) -> None:
         """A test on counts means nothing unless the counts give the very score that is reported."""
@@ -92,7 +105,7 @@ def read_evaluations(variants: Iterable[Variant], inputs: Mapping[str, Path]) ->
     return {run.evaluate: Evaluation.read(inputs[run.evaluate]) for variant in variants for run in variant.runs}
 
 
-def seed_scores(variant: Variant, task: str, evaluations: Evaluations) -> tuple[float, ...]:
-    """The main test score of every seed; none where test has no labels."""
+def seed_scores(variant: Variant, task: str, evaluations: Evaluations, name: str | None = None) -> tuple[float, ...]:
+    """The main test score of every seed, or the one of that name; none where test has no labels."""
     found = [evaluations[run.evaluate] for run in variant.runs]
-    return tuple(evaluation.score(task) for evaluation in found if evaluation.is_scored(task))
+    return tuple(evaluation.score(task, name=name) for evaluation in found if evaluation.is_scored(task))

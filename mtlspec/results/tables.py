@@ -37,6 +37,9 @@ class Cell:
             object.__setattr__(self, name, _python(getattr(self, name)))
 
 
+Row = tuple[Cell, ...]
+
+
 @dataclass(frozen=True)
 class Table:
     """`sections` are (heading, rows); a heading may be empty. The first column names the row."""
@@ -45,10 +48,10 @@ class Table:
     title: str
     caption: str
     columns: tuple[str, ...]
-    sections: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
+    sections: tuple[tuple[str, tuple[Row, ...]], ...]
 
     @property
-    def rows(self) -> tuple[tuple[Cell, ...], ...]:
+    def rows(self) -> tuple[Row, ...]:
         return tuple(row for _, rows in self.sections for row in rows)
 
     def write(self, directory: Path) -> None:

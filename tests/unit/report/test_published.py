@@ -7,15 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mtlspec.io.digest import canonical_json
+from mtlspec.metrics.attachment import Attachment
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.published import Ours, Side, bring_together, role_of
 from mtlspec.report.published_findings import Finding, published_findings
 from mtlspec.report.published_section import published_section
-from mtlspec.results.evaluations import read_evaluations
-from mtlspec.results.inference import Difference
+from mtlspec.report.published_tests import compared_scores, told_tests
+from mtlspec.results.comparisons import ToldTest, ToldTests, difference_of
+from mtlspec.results.evaluations import Evaluation, read_evaluations
+from mtlspec.results.findings import Findings
+from mtlspec.results.inference import Difference, Family
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
 from mtlspec.spec.packs import Pack, load_pack
@@ -246,3 +251,40 @@ def test_a_task_without_test_labels_stands_beside_the_paper_with_a_dash(beside: 
     assert tables["scores_beside"].caption.count("Here, test has no labels of dep, or constant gold.") == 1
     row = next(row for row in tables["heads_beside"].rows if row[0].text == "stl_dp")
     assert row[tables["heads_beside"].columns.index("dep, here")].text == "50.00"
+
+
+def _trees(seed: int, words: float, marks_right: float) -> Evaluation:
+    """Counts of 40 sentences of ten words, two of them punctuation, with the chances that a word or a mark is right."""
+    rng = np.random.default_rng(seed)
+    inner, marks = rng.binomial(8, words, 40), rng.binomial(2, marks_right, 40)
+    columns = [inner + marks, inner + marks, np.full(40, 10), inner, inner, np.full(40, 8)]
+    metric, counts = Attachment("unicode_p"), np.stack(columns, axis=1)
+    scores = {name: float(value) for name, value in metric.score_rows(counts).items()}
+    return Evaluation({"dep": {"main": "las", "labels": {}, "test": scores}}, {"dep": metric}, {"dep": counts})
+
+
+def test_like_is_compared_with_like_where_las_is_published_without_punctuation() -> None:
+    rows = [model_row(group, tasks, seed) for group, tasks in (("stl", ["dep"]), ("mtl", TASKS)) for seed in (1, 2, 3)]
+    found = {row.evaluate: _trees(row.seed, *((0.9, 0.5) if row.group == "stl" else (0.7, 0.9))) for row in rows}
+    models = variants([replace(row, tasks=("dep",)) if row.group == "stl" else row for row in rows])
+    single, joint = models
+    family = Family("mtl with stl", 2, 0.05)
+    by_las = difference_of(joint, single, "dep", found)
+    told = [ToldTest(joint.label, task, single.label, by_las, family, 0.9) for task in ("dep",)]
+    matrix = Findings("score_matrix", "", (), (), (), ToldTests("stl", 0.05, tuple(told)).stored())
+    scores = compared_scores(BERT, TASKS, [single], found)
+    assert scores == {"dep": "las_no_punct"}
+    tests, _ = told_tests([matrix], models, found, scores)
+    test = tests[joint.label, "dep", "stl"]
+    expected = difference_of(joint, single, "dep", found, score="las_no_punct")
+    assert test.found == expected
+    assert test.p_holm == expected.p
+    assert expected.difference == pytest.approx(-20, abs=4)
+    assert abs(by_las.difference - expected.difference) > 3
+    assert told_tests([matrix], models, found, {"dep": "las"})[0][joint.label, "dep", "stl"].found == by_las
+
+
+def test_another_score_than_the_published_one_is_named(beside: FinishedRun) -> None:
+    table = Table.read(beside.places.artifact("report") / "tables/beside-paper/scores_beside.json")
+    assert "dep LAS without punctuation" in table.caption
+    assert "Not the same score: here, dep is F1, not LAS without punctuation." in table.caption

@@ -242,5 +242,5 @@ def _content(spec: dict[str, Any], *models: Variant) -> Content:
         spec=spec, corpora=(Corpus("toy", {}, (), {}),), encoder={"name": "tiny", "source": {}}, environment={},
         models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
-        labelled=nothing, digest="", reproduce={"run": "", "dvc": ""},
+        labelled=nothing, hyperparameters=(), digest="", reproduce={"run": "", "dvc": ""},
     )  # fmt: skip
