@@ -6,25 +6,15 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from threading import Thread
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tokenizers import Tokenizer, pre_tokenizers
 
 from mtlspec.data.batching import Specials
 from mtlspec.data.escapes import unescape
+from mtlspec.data.special_tokens import ROLES, named_specials
 from mtlspec.errors import EncoderError
-from mtlspec.io.json_object import read_object
-from mtlspec.spec.words import shorten, show
-
-# Role -> keys of the tokenizer's configuration, then the usual names in the vocabulary.
-_ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "cls": (("cls_token", "bos_token"), ("[CLS]", "<s>")),
-    "sep": (("sep_token", "eos_token"), ("[SEP]", "</s>")),
-    "pad": (("pad_token",), ("[PAD]", "<pad>")),
-    "unk": (("unk_token",), ("[UNK]", "<unk>")),
-    "mask": (("mask_token",), ("[MASK]", "<mask>")),
-}
-
+from mtlspec.spec.words import shorten
 
 _LEAST_SECONDS = 60.0  # for any text, on a busy machine
 _SLOWEST = 5_000  # characters a second, a hundredth of what the slowest tokenizers read
@@ -116,20 +106,15 @@ def bounded(encode: Callable[[], _Found], characters: int) -> _Found:
 
 
 def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
-    known: dict[str, Any] = {}
-    for name in ("special_tokens_map.json", "tokenizer_config.json"):
-        path = directory / name
-        if path.is_file():
-            known |= read_object(path)
     ids: dict[str, int] = {}
-    for role, (keys, usual) in _ROLES.items():
-        texts = [_named(known, key, directory) for key in keys if known.get(key)]
-        found = next((i for text in (*texts, *usual) if (i := tokenizer.token_to_id(text)) is not None), None)
+    for role, texts in named_specials(directory).items():
+        found = next((i for text in texts if (i := tokenizer.token_to_id(text)) is not None), None)
         if found is None and role == "mask":
             found = ids["unk"]  # encoders without a mask token
         if found is None and role == "pad" and ids["cls"] == ids["sep"]:
             found = ids["sep"]  # GPT-2 has one special token for everything; padding is masked anyway
         if found is None:
+            keys = ROLES[role][0]
             raise EncoderError(
                 "E382",
                 f"the tokenizer has no {keys[0]}",
@@ -138,13 +123,3 @@ def _specials(tokenizer: Tokenizer, directory: Path) -> Specials:
             )
         ids[role] = found
     return Specials(**ids)
-
-
-def _named(known: dict[str, Any], key: str, directory: Path) -> str:
-    """A special token, as a text or in the library's longer form."""
-    said = known[key]
-    text = said.get("content") if isinstance(said, dict) else said
-    if not isinstance(text, str):
-        message = f"'{key}' must be a text or have one as `content`, not {show(said)}"
-        raise EncoderError("E395", message, directory / "tokenizer_config.json")
-    return text

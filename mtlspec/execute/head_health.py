@@ -13,6 +13,7 @@ from mtlspec.errors import EncoderError, did_you_mean
 from mtlspec.execute.health import Check
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.io.project import Project
+from mtlspec.model.encoder.known_as import known_as
 from mtlspec.spec.cards import EncoderCard
 from mtlspec.spec.load import load_encoder_card
 
@@ -60,9 +61,11 @@ def examine(name: str) -> Examined:
         return _of_directory(made, f"the weights of {project.relative(made)}")
     if card.source.learns_from_data:
         return _of_shape(card)
-    with tempfile.TemporaryDirectory(dir=_scratch(project)) as folder:
-        _fetch(card, project, Path(folder))
-        return _of_directory(Path(folder), f"the weights that card '{name}' names")
+    with tempfile.TemporaryDirectory(dir=_scratch(project)) as made_here:
+        copy = Path(made_here)
+        with known_as(copy, lambda: card.source.folder(project.root)):
+            _fetch(card, project, copy)
+            return _of_directory(copy, f"the weights that card '{name}' names")
 
 
 def _artifact(project: Project, card: EncoderCard) -> Path | None:
@@ -117,12 +120,11 @@ def _of_shape(card: EncoderCard) -> Examined:
 def _batch(directory: Path) -> tuple[Tensor, Tensor]:
     """The sentences as the encoder's own tokenizer cuts them: pieces int64 [3, S], mask bool [3, S]."""
     import torch
-    from tokenizers import Tokenizer
 
-    try:
-        tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
-    except Exception as error:  # the library raises plain Exception
-        raise EncoderError("E364", f"the tokenizer cannot be read: {error}", directory / "tokenizer.json") from None
+    from mtlspec.data.tokenizer import read_specials, read_tokenizer
+
+    read_specials(directory)  # a run could not do without them
+    tokenizer = read_tokenizer(directory)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     rows = [torch.tensor(tokenizer.encode(text).ids[:_LONGEST]) for text in SENTENCES]

@@ -6,6 +6,7 @@ import time
 
 from pydantic import TypeAdapter
 
+from mtlspec.model.encoder.known_as import known_as
 from mtlspec.model.encoder.request import Request
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.encoders import AnEncoder, EncoderOptions
@@ -30,9 +31,10 @@ def run(ctx: StageContext) -> StageResult:
         weights=options.reads_weights,
     )
     started = time.perf_counter()
-    facts = card.source.fetch(request)
-    seconds = time.perf_counter() - started
-    encoder = options.build(ctx.out)
+    with known_as(ctx.out, lambda: card.source.folder(ctx.project_root)):
+        facts = card.source.fetch(request)
+        seconds = time.perf_counter() - started
+        encoder = options.build(ctx.out)
     sizes = {
         "type": encoder.architecture,
         "width": encoder.width,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtlspec.data.tokenizer import read_specials
 from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_bytes
 from mtlspec.io.json_object import read_object
@@ -48,6 +49,7 @@ def copy_pinned(source: Path, request: Request, pins: Mapping[str, str], *, all_
     if "tokenizer.json" not in found:
         _convert_tokenizer(source, out)
     try_tokenizer(out / "tokenizer.json")
+    read_specials(out)
     return found
 
 

@@ -30,7 +30,18 @@ def test_neither_a_folder_nor_a_card(name: str, hint: str, capfd: pytest.Capture
 
 def test_a_folder_without_a_readable_tokenizer_is_one_line(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tokenizer = small.write(project / "mine") / "tokenizer.json"
-    for damage in (lambda: tokenizer.write_text("{"), tokenizer.unlink):
+    for damage, said in (
+        (lambda: tokenizer.write_text("{"), "E381: the tokenizer is not readable"),
+        (tokenizer.unlink, "E380: the encoder has no tokenizer.json"),
+    ):
         damage()
         assert mtlspec(["doctor", "--encoder", "mine"]) == 3
-        assert "mine/tokenizer.json: error E364: the tokenizer cannot be read" in capfd.readouterr().err
+        assert f"mine/tokenizer.json: error {said}" in capfd.readouterr().err
+
+
+def test_a_folder_with_broken_settings_of_its_tokenizer_is_refused(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (small.write(project / "mine") / "tokenizer_config.json").write_text("{")
+    assert mtlspec(["doctor", "--encoder", "mine"]) == 3
+    assert "mine/tokenizer_config.json: error E311: not JSON" in capfd.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from mtlspec.data.tokenizer import WordTokenizer, bounded
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder import tokenizer_trial
 from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.encoder.known_as import known_as
 from mtlspec.model.encoder.sources import directory
+from mtlspec.stages import encoder
+from mtlspec.stages.context import StageContext, silent
 from tests.unit.model.encoder import small
 
 
@@ -81,6 +85,35 @@ def test_impossible_configs_are_refused_before_anything_is_built(
 def test_odd_settings_of_the_tokenizer_are_named(tmp_path: Path, text: str, said: str) -> None:
     line = refusal(tmp_path / "source", tokenizer_config_json=text)
     assert said in line and "tokenizer_config.json" in line
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_a_run_names_the_folder_of_the_user_and_not_its_copy(tmp_path: Path, weights: bool) -> None:
+    """Even where an encoder of another kind never looks at the tokenizer's settings."""
+    folder = small.write(tmp_path / "mine")
+    (folder / "tokenizer_config.json").write_text("{")
+    source = {"type": "directory", "path": str(folder), "sha256": small.pins(folder)}
+    out = tmp_path / "artifacts/.import-mine.tmp"
+    with pytest.raises(EncoderError) as error, known_as(out, lambda: folder):
+        request = small.request(out, tmp_path)
+        directory.Options.model_validate(source).fetch(replace(request, weights=weights))
+    assert str(error.value).startswith(f"{folder}/tokenizer_config.json: error E311: not JSON")
+    card = {"card": "encoder", "name": "mine", "licence": "x", "source": source}
+    params = {"card": card, "encoder": {"type": "transformer", "card": "mine"}, "run": {}}
+    (tmp_path / "out").mkdir()
+    with pytest.raises(EncoderError) as error:
+        encoder.run(StageContext("import-mine", params, {}, tmp_path / "out", tmp_path, "x", tmp_path, silent))
+    assert str(error.value).startswith(f"{folder}/tokenizer_config.json: error E311: not JSON")
+
+
+def test_what_only_the_copy_has_is_told_of_the_folder(tmp_path: Path) -> None:
+    copy, folder = tmp_path / "copy", tmp_path / "mine"
+    with pytest.raises(EncoderError) as error, known_as(copy, lambda: folder):
+        raise EncoderError("E390", f"{copy} is odd", copy / "tokenizer.json", "a hint")
+    assert str(error.value) == f"{folder}: error E390: {folder} is odd; a hint"
+    for place, source in ((copy, None), (tmp_path / "elsewhere", folder)):
+        with pytest.raises(EncoderError, match=f"{place}: error"), known_as(copy, lambda source=source: source):  # type: ignore[misc]
+            raise EncoderError("E390", "odd", place)
 
 
 def sharded(folder: Path) -> Path:
