@@ -98,6 +98,16 @@ def count_corpora(
     }
 
 
+def undefined(model: MultiTaskModel, corpora: Corpora, split: str) -> dict[str, str]:
+    """The tasks whose labels on one split of their own corpus give no score, whatever is predicted -> why."""
+    reasons = {}
+    for task in model.tasks:
+        data = corpora.of(task)
+        if split in data.splits and len(task.rows(data.split(split))):
+            reasons[task.name] = task.metric.undefined(scored_gold(task, data.split(split)))
+    return {name: why for name, why in reasons.items() if why}
+
+
 def score(model: MultiTaskModel, counts: Mapping[str, Rows]) -> dict[str, dict[str, float]]:
     """task -> metric -> score of the whole split, in percent, for the tasks that were counted."""
     scores: dict[str, dict[str, float]] = {}
@@ -110,8 +120,8 @@ def score(model: MultiTaskModel, counts: Mapping[str, Rows]) -> dict[str, dict[s
 
 
 def mean_score(model: MultiTaskModel, scores: Mapping[str, Mapping[str, float]]) -> float:
-    """The mean over tasks of their main scores: what checkpoints are chosen by."""
-    return float(np.mean([scores[task.name][task.metric.main] for task in model.tasks]))
+    """The mean over tasks of their main scores, where they have one: what checkpoints are chosen by."""
+    return float(np.mean([scores[task.name][task.metric.main] for task in model.tasks if task.name in scores]))
 
 
 def flat_scores(model: MultiTaskModel, split: str, scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

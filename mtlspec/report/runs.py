@@ -22,10 +22,10 @@ _KEPT = (
 
 def _outcome(
     run: ModelRow, variant: Variant, evaluations: Evaluations, inputs: Inputs
-) -> tuple[int, int, float, float | None]:
+) -> tuple[int, int, float | None, float | None]:
     """Epochs, best epoch, dev mean and test mean of one trained model, both means over all tasks that it learnt.
 
-    None where test lacks labels of a task.
+    None where a split lacks labels of a task, or these give no score.
     """
     epochs = read_epochs(inputs[run.train])
     best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
@@ -42,10 +42,14 @@ def _learnt(variant: Variant) -> tuple[str, ...]:
 
 
 def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
-    """What a dash under `test mean` means, where there is one."""
+    """What a dash under `dev mean` or `test mean` means, where there is one."""
     pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in _learnt(variant)]
     tasks = {task: found for task, found in pairs if not found.is_scored(task)}
-    return f" –: {unscored_words(tasks)}, so there is no mean over all tasks." if tasks else ""
+    reasons = {
+        f"{task} is not defined on dev ({why})": None for task, one in pairs if (why := one.undefined(task, "dev"))
+    }
+    words = "; ".join([*reasons, *([unscored_words(tasks)] if tasks else [])])
+    return f" –: {words}, so there is no mean over all tasks." if words else ""
 
 
 def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
@@ -80,7 +84,7 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
                     Cell(str(run.seed), run.seed),
                     Cell(str(epochs), epochs),
                     Cell(str(best), best),
-                    Cell(score_text(dev, None), dev, source=run.train),
+                    Cell(score_text(dev, None) if dev is not None else "–", dev, source=run.train),
                     Cell(score_text(test, None) if test is not None else "–", test, source=run.evaluate),
                 )
             )

@@ -54,9 +54,9 @@ class Evaluation:
         """Whether the test split has labels of a task that can be scored; without them there are predictions only."""
         return "test" in self.scores[task]
 
-    def undefined(self, task: str) -> str:
-        """Why labels of the test split give no score, such as `constant gold`; empty where there are none."""
-        return str(self.scores[task].get("undefined", {}).get("test", ""))
+    def undefined(self, task: str, split: str = "test") -> str:
+        """Why labels of a split give no score, such as `constant gold`; empty where there are none."""
+        return str(self.scores[task].get("undefined", {}).get(split, ""))
 
     def splits(self, task: str) -> tuple[str, ...]:
         """Those that a task has scores of."""

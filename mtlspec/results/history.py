@@ -16,11 +16,14 @@ Column = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Epoch:
-    """`scores` maps `<task>/<metric>` to the dev score; `mean` decides which epoch is the best."""
+    """`scores` maps `<task>/<metric>` to the dev score; `mean` decides which epoch is the best.
+
+    There is no mean where some task has no score.
+    """
 
     number: int
     scores: Mapping[str, float]
-    mean: float
+    mean: float | None
     best: bool
 
 
@@ -34,7 +37,7 @@ def read_epochs(train_artifact: Path) -> tuple[Epoch, ...]:
                 for task, scores in entry["scores"].items()
                 for metric, value in scores.items()
             },
-            mean=float(entry["mean"]),
+            mean=None if entry["mean"] is None else float(entry["mean"]),
             best=bool(entry["best"]),
         )
         for entry in raw

@@ -16,7 +16,15 @@ from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_json
 from mtlspec.metrics.metric import Rows
 from mtlspec.model.multitask import MultiTaskModel, load_model
-from mtlspec.model.predict import Predictions, count_corpora, flat_scores, predict_corpora, score, scored_gold
+from mtlspec.model.predict import (
+    Predictions,
+    count_corpora,
+    flat_scores,
+    predict_corpora,
+    score,
+    scored_gold,
+    undefined,
+)
 from mtlspec.spec.cards import SPLITS
 from mtlspec.spec.models import BatchLimits, RunOptions
 from mtlspec.stages.context import StageContext, StageResult
@@ -73,11 +81,9 @@ def _evaluate(model: MultiTaskModel, corpora: Corpora, split: str, limits: Batch
     predictions = predict_corpora(model, corpora, split, limits)
     seconds = time.perf_counter() - started
     counts = count_corpora(model, corpora, split, predictions)
-    tasks = [task for task in model.tasks if task.name in counts]
-    reasons = {task.name: task.metric.undefined(scored_gold(task, corpora.of(task).split(split))) for task in tasks}
-    undefined = {name: why for name, why in reasons.items() if why}
-    counts = {name: rows for name, rows in counts.items() if name not in undefined}
-    return _Evaluated(predictions, counts, score(model, counts), undefined, seconds)
+    unscored = undefined(model, corpora, split)
+    counts = {name: rows for name, rows in counts.items() if name not in unscored}
+    return _Evaluated(predictions, counts, score(model, counts), unscored, seconds)
 
 
 def _write_predictions(
@@ -103,17 +109,18 @@ def _about(
     scores: Mapping[str, Mapping[str, Mapping[str, float]]],
 ) -> dict[str, Any]:
     """What `scores.json` says of each task; a split without its annotation or a defined score is not there."""
+    unscored = {"dev": undefined(model, corpora, "dev"), **{split: part.undefined for split, part in found.items()}}
     about: dict[str, Any] = {}
     for task in model.tasks:
         split = corpora.of(task).test
         predicted = [found["test"].predictions[task.name][row] for row in task.rows(split).tolist()]
-        undefined = {name: part.undefined[task.name] for name, part in found.items() if task.name in part.undefined}
+        reasons = {name: whys[task.name] for name, whys in unscored.items() if task.name in whys}
         about[task.name] = {
             "main": task.metric.main,
             "layer": task.layer,
             "columns": list(task.metric.columns),
             "labels": task.metric.label_scores(scored_gold(task, split), predicted),
-            **({"undefined": undefined} if undefined else {}),
+            **({"undefined": reasons} if reasons else {}),
             **{name: values[task.name] for name, values in scores.items() if task.name in values},
         }
     return about

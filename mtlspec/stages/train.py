@@ -13,7 +13,7 @@ from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
 from mtlspec.kinds import OneOf
 from mtlspec.model.multitask import MultiTaskModel, build_model, start_from
-from mtlspec.model.predict import flat_scores, scored_gold
+from mtlspec.model.predict import flat_scores, undefined
 from mtlspec.spec.encoders import AnEncoder, EncoderOptions
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import RunOptions, TrainOptions
@@ -61,10 +61,9 @@ def _check_labelled(model: MultiTaskModel, corpora: Corpora, options: TrainOptio
             if not len(task.rows(corpora.of(task).split(split))):
                 message = f"no example of the {split} split carries the layer '{task.layer}' of task '{task.name}'"
                 raise StageError("E480", message, hint="name files that do, or hold them out with `hold_out`")
-        why = task.metric.undefined(scored_gold(task, corpora.of(task).dev))
-        if why and options.keep == "best":
-            message = f"task '{task.name}': its dev split has {why}, so no epoch has a score and none can be chosen"
-            raise StageError("E414", message, hint="take a larger dev split, or say `train.keep: last`")
+    for name, why in undefined(model, corpora, "dev").items() if options.keep == "best" else ():
+        message = f"task '{name}': its dev split has {why}, so no epoch has a score and none can be chosen"
+        raise StageError("E414", message, hint="take a larger dev split, or say `train.keep: last`")
 
 
 def _before(start: Path | None) -> list[dict[str, Any]]:

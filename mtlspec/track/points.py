@@ -21,7 +21,7 @@ def seed_points(places: RunPlaces, run: ModelRow, train: Mapping[str, Any], eval
     points: list[Point] = [(key, float(value), 0) for key, value in evaluate["scores"].items()]
     for epoch in read_epochs(artifact):
         points += [(f"epoch/dev/{key}", value, epoch.number) for key, value in epoch.scores.items()]
-        points.append(("epoch/dev/mean", epoch.mean, epoch.number))
+        points += [("epoch/dev/mean", epoch.mean, epoch.number)] if epoch.mean is not None else []
     points += _history_points(artifact)
     points += [
         (f"fact/{key}", float(value), 0) for key, value in train["facts"].items() if isinstance(value, int | float)

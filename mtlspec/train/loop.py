@@ -179,17 +179,20 @@ def _step(scaler: GradScaler, optimiser: Optimiser) -> None:
 
 
 def finish_epoch(state: TrainState, options: TrainOptions) -> None:
-    """Score dev, remember the weights if they are the best so far."""
+    """Score dev, remember the weights if they are the best so far.
+
+    Tasks without a score on dev have none here, and then there is no mean over all tasks; patience looks at the others.
+    """
     model = state.model
-    scores = score(
-        model, count_corpora(model, state.corpora, "dev", predict_corpora(model, state.corpora, "dev", options.batch))
-    )
+    counts = count_corpora(model, state.corpora, "dev", predict_corpora(model, state.corpora, "dev", options.batch))
+    scores = score(model, {name: rows for name, rows in counts.items() if name not in state.unscored})
     state.frozen.train()
-    mean = mean_score(model, scores)
     epoch = state.update // state.updates_per_epoch
-    best = state.patience.observe(epoch, mean) or options.keep == "last"
+    best = bool(scores) and state.patience.observe(epoch, mean_score(model, scores))
+    best = best or options.keep == "last"
     if best:
         state.best = {name: value.clone() for name, value in model.weights().items()}
+    mean = mean_score(model, scores) if not state.unscored else None
     state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from mtlspec.data.batching import Batch, collate
 from mtlspec.data.corpora import Corpora
 from mtlspec.model.mixed import Reading
 from mtlspec.model.multitask import MultiTaskModel
+from mtlspec.model.predict import undefined
 from mtlspec.model.uncertainty import uncertainty
 from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
 from mtlspec.train.balancing import Balance
@@ -49,6 +50,7 @@ class TrainState:
     updates_per_epoch: int
     updates: int  # in all, unless training stops early
     losses: list[Number | None]  # per task: the latest
+    unscored: Collection[str]  # tasks whose dev labels give no score
     update: int = 0  # the last one that is done
     best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
     epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores
@@ -79,6 +81,7 @@ class TrainState:
             updates_per_epoch=per_epoch,
             updates=updates,
             losses=[None] * len(model.tasks),
+            unscored=undefined(model, corpora, "dev"),
             history=History(tuple(model.sharing.logs())),
         )
 

@@ -14,6 +14,7 @@ import pytest
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import StageError
 from mtlspec.results.evaluations import Evaluation, unscored_words
+from mtlspec.results.history import read_epochs
 from tests import toy
 
 
@@ -27,7 +28,7 @@ def _half(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
 
 
 def _params(tasks: dict[str, dict[str, Any]], **train: Any) -> dict[str, Any]:
-    return {**toy.train_params(epochs=1, **train), "tasks": tasks}
+    return {**toy.train_params(**{"epochs": 1, **train}), "tasks": tasks}
 
 
 POS = {"type": "tagging", "layer": "pos", "decoder": "linear"}
@@ -96,11 +97,24 @@ def test_constant_gold_of_dev_chooses_nothing_and_of_test_has_no_score(tmp_path:
     assert "test/pos/accuracy" in result.scores
     assert not [name for name in result.scores if name.startswith(("test/size", "test/mean"))]
     about = json.loads((tmp_path / "evaluate/out/scores.json").read_bytes())["size"]
-    assert about["undefined"] == {"test": "constant gold"} and "test" not in about
+    assert about["undefined"] == {"dev": "constant gold", "test": "constant gold"} and about.keys().isdisjoint(splits)
+    assert "dev/pos/accuracy" in result.scores and not {"dev/size/pearson", "dev/mean"} & result.scores.keys()
+    epochs = read_epochs(tmp_path / "last/out")
+    assert [epoch.mean for epoch in epochs] == [None] * len(epochs) and "pos/accuracy" in epochs[0].scores
     found = Evaluation.read(tmp_path / "evaluate/out")
-    assert (found.is_scored("size"), found.splits("size"), "size" in found.counts) == (False, ("dev",), False)
+    assert (found.is_scored("size"), found.splits("size"), "size" in found.counts) == (False, (), False)
     assert unscored_words({"size": found}) == "size is not defined on test (constant gold)"
     assert (tmp_path / "evaluate/out/predictions").is_dir()
+
+
+def test_without_any_dev_score_training_goes_on_to_its_last_epoch(tmp_path: Path, toy_encoder: Path) -> None:
+    splits = {"train": toy.corpus(1, 8), "dev": _of_one_size(toy.corpus(2, 3)), "test": toy.corpus(3, 3)}
+    prepared = toy.write_prepared(tmp_path / "prepared", toy_encoder, splits)
+    params = _params({"size": {"type": "regression", "layer": "size"}}, keep="last", epochs=3, patience=0.1)
+    result = toy.run_train(tmp_path / "train", toy_encoder, prepared, params)
+    epochs = read_epochs(tmp_path / "train/out")
+    assert [(epoch.number, epoch.mean, epoch.best) for epoch in epochs] == [(n, None, True) for n in (1, 2, 3)]
+    assert result.scores == {} and result.facts["best_epoch"] == 3
 
 
 def test_unlabelled_sentences_are_as_if_they_were_not_there(tmp_path: Path, toy_encoder: Path) -> None:
