@@ -100,6 +100,10 @@ class PreparedSplit:
             raise DataError("E241", f"the prepared data have no layer '{layer}'", hint=hint)
         return layer_kind(self.layers[layer])
 
+    def has_tags(self, layer: str) -> bool:
+        """Whether there is a layer of this name that has one label a word."""
+        return layer in self.layers and self._kind(layer).per_word
+
     def strings(self, column: str) -> list[list[str | None]]:
         """A column of string lists, such as a tag layer: None for a missing string, no strings for a missing list."""
         lists: list[list[str | None] | None] = self.column(column).to_pylist()

@@ -16,23 +16,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from mtlspec.data.span_tags import BARE_TYPE, OUTSIDE, split_tag
+
 Scheme = Literal["plain", "bio", "iobes"]
 Span = tuple[int, int, str]
 """(start, end exclusive, type)"""
-
-OUTSIDE = "O"
-BARE_TYPE = "_"  # the type of a bare `B` or `I`
-_PREFIXES = "BIES"
-
-
-def split_tag(tag: str) -> tuple[str, str] | None:
-    """(prefix, type) of a tag that spells a part of a span: `B-PER` or a bare `B`; None for any other tag."""
-    if tag[:1] and tag[0] in _PREFIXES:
-        if len(tag) == 1:
-            return tag, BARE_TYPE
-        if tag[1] == "-" and len(tag) > 2:
-            return tag[0], tag[2:]
-    return None
 
 
 def detect_scheme(tags: Iterable[str]) -> Scheme:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mtlspec.data.span_tags import OUTSIDE, split_tag
 from mtlspec.metrics.metric import (
     NO_TAG,
     AdditiveMetric,
@@ -18,7 +19,7 @@ from mtlspec.metrics.metric import (
     precision_recall_f1,
     tag_codes,
 )
-from mtlspec.metrics.schemes import OUTSIDE, Scheme, hidden_words, split_tag
+from mtlspec.metrics.schemes import Scheme, hidden_words
 
 
 class SpanF1(AdditiveMetric):

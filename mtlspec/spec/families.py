@@ -93,6 +93,14 @@ class LabelProblem(NamedTuple):
     hint: str | None = None
 
 
+class Unreadable(NamedTuple):
+    """Labels of a layer that a task can make nothing of."""
+
+    labels: tuple[str, ...]
+    why: str  # said of one of them: `spells no span`
+    hint: str
+
+
 class TaskOptions(Options):
     """A task type: decoder, loss, decoding, metric and the writer of predictions."""
 
@@ -107,7 +115,12 @@ class TaskOptions(Options):
         """`labels` are the training labels of the task's layer with their counts; `width` that of the word vectors."""
 
     def label_problem(self, labels: Sequence[str]) -> LabelProblem | None:
-        """What of these options does not fit the labels of the layer, or None; asked as soon as they are known."""
+        """What of these options does not fit the training labels, or None; asked as soon as they are known."""
+        del labels
+        return None
+
+    def unreadable(self, labels: Sequence[str]) -> Unreadable | None:
+        """Labels of the layer, in any split, that this task cannot read; a run tells where they stand and stops."""
         del labels
         return None
 
@@ -241,6 +254,11 @@ class ReaderOptions(Options):
     def problem(self) -> str | None:
         """What is wrong with the options together, or None."""
         return None
+
+    def line(self, block: Block, word: int) -> int:
+        """The line of a block (0-based) on which the tags of a word (0-based) stand, where words have their own."""
+        del block, word
+        return 0
 
     def layer_kind(self, column: str) -> LayerKind | None:
         """The kind of layer that a column of this format holds, or None if the format has no such column."""

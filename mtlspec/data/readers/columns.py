@@ -76,6 +76,9 @@ class Options(ReaderOptions):
         documents = tuple(line for _, line in block.before)
         return Sentence(str(block.number), words, layers, (block.file, block.first + lines[0]), documents)
 
+    def line(self, block: Block, word: int) -> int:
+        return self._rows(block)[1][word]
+
     def _rows(self, block: Block) -> tuple[list[list[str]], list[int]]:
         """The rows that are words, all of one width, and the block's line of each."""
         separator = _SEPARATORS.get(self.delimiter, self.delimiter)

@@ -71,6 +71,11 @@ class Options(ReaderOptions):
         begun = tuple(line for _, line in block.before if line.startswith(_BEGIN))
         return Sentence(name, words, layers, (block.file, block.first), begun)
 
+    def line(self, block: Block, word: int) -> int:
+        """Every line is a word."""
+        del block
+        return word
+
 
 def document_of(line: str) -> list[str]:
     """Name and part as they stand in the first two columns of its sentences; empty for an unusual line."""

@@ -40,10 +40,7 @@ class Options(ReaderOptions):
 
     def parse(self, block: Block) -> Sentence:
         """One sentence from its lines."""
-        rows = _Rows(block)
-        for at, line in enumerate(block.lines):
-            rows.add(at, line)
-        rows.finish()
+        rows = _Rows.of(block)
         _, words, lemmas, upos, xpos, feats, heads, rels, deps, misc = zip(*rows.words, strict=True)
         layers: dict[str, Layer] = {"lemma": lemmas, "feats": feats, "deps": deps, "misc": misc}
         layers |= partial_tags({"upos": upos, "xpos": xpos}, ("_",))
@@ -53,6 +50,9 @@ class Options(ReaderOptions):
         name = next(named, str(block.number))
         place = (block.file, block.first + rows.lines[0])
         return Sentence(name, words, layers, place, tuple(rows.comments), tuple(rows.between))
+
+    def line(self, block: Block, word: int) -> int:
+        return _Rows.of(block).lines[word]
 
 
 @dataclass
@@ -68,6 +68,14 @@ class _Rows:
     empty: list[str] = field(default_factory=list)  # ids of empty nodes
     range_line: int = 0
     range_end: int = 0  # the last word of the last multi-word token
+
+    @classmethod
+    def of(cls, block: Block) -> _Rows:
+        rows = cls(block)
+        for at, line in enumerate(block.lines):
+            rows.add(at, line)
+        rows.finish()
+        return rows
 
     def add(self, at: int, line: str) -> None:
         if line.startswith("#"):

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from mtlspec.data.span_tags import OUTSIDE, split_tag
 from mtlspec.errors import StageError
+from mtlspec.model.span_labels import unreadable_spans
 from mtlspec.model.task import Task
-from mtlspec.spec.families import LayerKind, TaskOptions
+from mtlspec.spec.families import LayerKind, TaskOptions, Unreadable
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -49,6 +51,9 @@ class Options(TaskOptions):
     def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
         return BiaffineNer(name, self, labels, width)
 
+    def unreadable(self, labels: Sequence[str]) -> Unreadable | None:
+        return unreadable_spans(labels)
+
 
 class EntityGold(NamedTuple):
     """Spans of a split end to end: starts, last words (inclusive), classes, each int64 [M]; offsets int64 [N + 1].
@@ -73,13 +78,13 @@ class BiaffineNer(Task):
         from torch import nn
 
         from mtlspec.metrics.entities import EntityF1
-        from mtlspec.metrics.schemes import OUTSIDE, detect_scheme, split_tag
+        from mtlspec.metrics.schemes import detect_scheme
         from mtlspec.model.biaffine import Biaffine
 
+        if (strange := options.unreadable(list(labels))) is not None:
+            message = f"task '{name}': '{strange.labels[0]}' of layer '{options.layer}' {strange.why}"
+            raise StageError("E447", message, hint=f"{strange.hint}; `mtlspec run` names their lines")
         tags = sorted(set(labels) - {OUTSIDE})
-        strange = [tag for tag in tags if split_tag(tag) is None]
-        if strange:
-            raise StageError("E447", f"task '{name}': '{strange[0]}' spells no span", hint="use BIO or IOBES tags")
         super().__init__(name, options, labels)
         self.metric: Metric = EntityF1()
         detected = detect_scheme(tags)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from mtlspec.kinds import OneOf, options_class
+from mtlspec.kinds import OneOf, parse
+from mtlspec.model.span_labels import unreadable_spans
 from mtlspec.model.task import Task
-from mtlspec.spec.families import TAGGERS, LayerKind, TaggerOptions, TaskOptions
+from mtlspec.spec.families import TAGGERS, LayerKind, TaggerOptions, TaskOptions, Unreadable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,7 +27,7 @@ class Options(TaskOptions):
     reads: ClassVar[frozenset[LayerKind]] = frozenset({"tags"})
     type: Literal["tagging"]
     decoder: Annotated[TaggerOptions, OneOf(TAGGERS)] = Field(
-        default_factory=lambda: cast(TaggerOptions, options_class(TAGGERS, "linear")(type="linear")),
+        default_factory=lambda: parse(TAGGERS, TaggerOptions, {"type": "linear"}),
         description="`linear` or `crf`.",
     )
     scheme: Literal["auto", "plain", "bio", "iobes"] = Field(
@@ -36,6 +37,10 @@ class Options(TaskOptions):
 
     def build(self, name: str, labels: Mapping[str, int], width: int) -> Task:
         return Tagging(name, self, labels, width)
+
+    def unreadable(self, labels: Sequence[str]) -> Unreadable | None:
+        """Where the spec says that the tags spell spans; `auto` takes tags as they are."""
+        return unreadable_spans(labels) if self.scheme in ("bio", "iobes") else None
 
 
 class TagGold(NamedTuple):

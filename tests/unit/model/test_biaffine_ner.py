@@ -164,7 +164,7 @@ def test_the_paper_has_a_rectifier_and_dropout_and_the_released_code_neither() -
 
 
 def test_plain_tags_are_refused_and_a_layer_without_entities_is_not(odd_data: Prepared) -> None:
-    with pytest.raises(StageError, match=r"E447.*'NOUN' spells no span"):
+    with pytest.raises(StageError, match=r"E447.*'NOUN' of layer 'ner' spells no part of a span"):
         biaffine({"NOUN": 3, "VERB": 2})
     task = biaffine({"O": 7})
     batch, states = states_of(odd_data, "test", [0])
