@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import cast
 
 from torch import Tensor
 
 from mtlspec.data.batching import Batch
 from mtlspec.errors import EncoderError
-from mtlspec.kinds import options_class
+from mtlspec.kinds import parse
 from mtlspec.model.encoder.checked_removal import PruneReport, prune_model
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel
@@ -43,7 +42,7 @@ def ungated(model: MultiTaskModel) -> MultiTaskModel:
 def _plain(model: MultiTaskModel, encoder: Encoder, tasks: Sequence[Task]) -> MultiTaskModel:
     if not model.sharing.task_free:
         raise EncoderError("E378", "this model reads differently for every task, and cannot become a plain one")
-    options = cast(SharingOptions, options_class(SHARING, "hard").model_validate({"type": "hard"}))
+    options = parse(SHARING, SharingOptions, {"type": "hard"})
     plain = MultiTaskModel(encoder, Sharing(encoder, [task.name for task in tasks]), options, tasks)
     plain.module.eval()
     return plain

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from mtlspec.kinds import Frozen, OneOf, Sequence_, options_class
+from mtlspec.kinds import Frozen, OneOf, Sequence_, parse
 from mtlspec.spec.cards import DataCard, Name
 from mtlspec.spec.encoders import AnEncoder
 from mtlspec.spec.families import (
@@ -71,8 +71,9 @@ class TrainOptions(Frozen):
     epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
     examples: PositiveInt | None = Field(
         default=None,
-        description="Train on so many sentences of each task (with joint batches: of each corpus), a random sample by "
-        "the model's seed. Default: on all.",
+        description="Train on at most so many examples, drawn at random by the model's seed. Each task has so many of "
+        "those that carry its layer; tasks with the same examples get the same ones. With joint batches each corpus "
+        "has so many of those that carry the layer of any task of the model. Default: all.",
     )
     batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
     batching: Literal["sampled", "joint"] = Field(
@@ -104,11 +105,11 @@ class TrainOptions(Frozen):
     plateau: Plateau | None = Field(default=None, description="Lower the rates when the dev score stops rising.")
     clip: PositiveFloat | None = Field(default=1.0, description="Largest global gradient norm; null does not clip.")
     sampler: Annotated[SamplerOptions, OneOf(SAMPLERS)] = Field(
-        default_factory=lambda: cast(SamplerOptions, options_class(SAMPLERS, "power")(type="power")),
+        default_factory=lambda: parse(SAMPLERS, SamplerOptions, {"type": "power"}),
         description="Which task gives the next batch.",
     )
     balance: Annotated[BalanceOptions, OneOf(BALANCE)] = Field(
-        default_factory=lambda: cast(BalanceOptions, options_class(BALANCE, "running_mean")(type="running_mean")),
+        default_factory=lambda: parse(BALANCE, BalanceOptions, {"type": "running_mean"}),
         description="The weight of each task's loss.",
     )
     patience: Fraction = Field(
@@ -215,8 +216,7 @@ class ModelGroup(Frozen):
         """`tasks`, a bare list as the kind that it is short for."""
         if isinstance(self.tasks, TaskSetOptions):
             return self.tasks
-        listed = options_class(TASK_SETS, "listed").model_validate({"type": "listed", "names": self.tasks})
-        return cast(TaskSetOptions, listed)
+        return parse(TASK_SETS, TaskSetOptions, {"type": "listed", "names": self.tasks})
 
     @property
     def starts_from(self) -> Start | None:

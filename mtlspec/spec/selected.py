@@ -7,10 +7,10 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
 from mtlspec.errors import StageError
-from mtlspec.kinds import options_class
+from mtlspec.kinds import parse
 from mtlspec.spec.families import TASK_SETS, TaskSetOptions
 
 ModelRead: TypeAlias = tuple[str, frozenset[str]]  # a model group and the tasks of one of its models
@@ -88,9 +88,7 @@ class SelectedTaskSet(TaskSetOptions):
 
 def select(params: Mapping[str, Any], inputs: Mapping[str, Path]) -> Selection:
     """The choice of a `select` stage, from its parameters and the evaluations that it reads."""
-    options = cast(
-        SelectedTaskSet, options_class(TASK_SETS, params["options"]["type"]).model_validate(params["options"])
-    )
+    options = parse(TASK_SETS, SelectedTaskSet, params["options"])
     evaluated = [
         Evaluated.read(row["group"], row["tasks"], row["seed"], inputs[row["evaluate"]]) for row in params["models"]
     ]

@@ -6,7 +6,7 @@ import json
 from abc import abstractmethod
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from mtlspec.data.batching import Batch, Specials
 from mtlspec.errors import EncoderError
 from mtlspec.io.write import write_bytes, write_json
-from mtlspec.kinds import options_class
+from mtlspec.kinds import options_class, parse
 from mtlspec.model.encoder.states import Ends, States
 from mtlspec.spec.encoders import DEFAULT, EncoderOptions
 from mtlspec.spec.families import ENCODERS
@@ -103,9 +103,9 @@ class Encoder(nn.Module):
             encoder = Encoder.empty(directory)
             encoder.load_state_dict(_read_weights(directory / WEIGHTS))
             return encoder
-        kind = cast(type[EncoderOptions], options_class(ENCODERS, DEFAULT))
-        settings: dict[str, Any] = {"subword_dropout": subword_dropout, "max_pieces": max_pieces}
-        return kind.model_construct(type=DEFAULT, card="directory", **settings).build(directory).eval()
+        settings = {"subword_dropout": subword_dropout, "max_pieces": max_pieces}
+        options = parse(ENCODERS, EncoderOptions, {"type": DEFAULT, "card": "directory", **settings})
+        return options.build(directory).eval()
 
     @staticmethod
     def empty(directory: Path) -> Encoder:

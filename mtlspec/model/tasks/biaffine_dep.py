@@ -155,7 +155,7 @@ class BiaffineDep(Task):
         from mtlspec.data.writers import conllu
         from mtlspec.io.write import write_text
 
-        tags = {name: split.strings(name) for name in ("upos", "xpos") if split.layers.get(name) == "tags"}
+        tags = {name: split.strings(name) for name in ("upos", "xpos") if split.has_tags(name)}
         sentences = []
         for row, tree in enumerate(predictions):
             if tree is None:
@@ -170,7 +170,7 @@ class BiaffineDep(Task):
         if rule not in _TAG_LAYERS:
             return None
         layer = self._options.punctuation_layer or _TAG_LAYERS[rule]
-        if split.layers.get(layer) != "tags":
+        if not split.has_tags(layer):
             message = f"task '{self.name}': the punctuation rule '{rule}' reads a tag layer '{layer}'; there is none"
             raise DataError("E286", message, hint="name one with `punctuation_layer`, or use the rule `unicode_p`")
         return split.strings(layer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -129,7 +129,7 @@ class CrfConstituency(Task):
         return trees
 
     def gold_values(self, split: PreparedSplit) -> Sequence[ConTree | None]:
-        return cast("list[ConTree | None]", split.values(self.layer))
+        return split.values(self.layer)
 
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[ConTree | None], path: Path) -> None:
         """One bracketed tree a line, with the pre-terminals of the data, `_` where they have none."""

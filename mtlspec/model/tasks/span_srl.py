@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -138,7 +138,7 @@ class SpanSrl(Task):
         return [tuple(Frame(p, "", tuple(sorted(found[p]))) for p in sorted(found)) for found in frames]
 
     def gold_values(self, split: PreparedSplit) -> Sequence[tuple[Frame, ...] | None]:
-        return cast("list[tuple[Frame, ...] | None]", split.values(self.layer))
+        return split.values(self.layer)
 
     def write_predictions(
         self, split: PreparedSplit, predictions: Sequence[tuple[Frame, ...] | None], path: Path
