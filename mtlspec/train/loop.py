@@ -188,12 +188,12 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
     scores = score(model, {name: rows for name, rows in counts.items() if name not in state.unscored})
     state.frozen.train()
     epoch = state.update // state.updates_per_epoch
-    best = bool(scores) and state.patience.observe(epoch, mean_score(model, scores))
-    best = best or options.keep == "last"
+    mean = mean_score(model, scores) if scores else None
+    best = (mean is not None and state.patience.observe(epoch, mean)) or options.keep == "last"
     if best:
         state.best = {name: value.clone() for name, value in model.weights().items()}
-    mean = mean_score(model, scores) if not state.unscored else None
-    state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": mean, "best": best})
+    whole = mean if not state.unscored else None
+    state.epochs.append({"epoch": epoch, "update": state.update, "scores": scores, "mean": whole, "best": best})
 
 
 def _check_loss(state: TrainState, row: Mapping[str, Number]) -> None:
