@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
+from mtlspec.analyses._inputs import load_proven_model, prepared_corpora, undefined_scores
 from mtlspec.data.corpora import Corpora
-from mtlspec.io.write import write_bytes
+from mtlspec.io.write import write_bytes, write_json
 from mtlspec.model.importance import ablation_importance, annotated_corpora, head_importance
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import count_corpora, predict_corpora, score
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mtlspec.analyses.head_importance import Options
 
 FILE = "heads.parquet"
+UNDEFINED = "undefined.json"  # tasks of which no drop of the dev score can be told -> why
 LIMITS = BatchLimits()
 SCHEMA = pa.schema(
     [
@@ -40,6 +41,8 @@ SCHEMA = pa.schema(
 def measure_importance(options: Options, job: Measurement) -> Measured:
     corpora, model = prepared_corpora(job), load_proven_model(job)
     columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
+    in_points = options.ablation == "score" and "ablation" in options.methods
+    write_json(job.out / UNDEFINED, undefined_scores(model, corpora, "dev") if in_points else {})
     for done, method in enumerate(options.methods):
         job.progress(done, len(options.methods), method)
         values = _values(method, options, model, corpora)
@@ -83,13 +86,14 @@ def normalised(values: Tensor, how: Literal["none", "layers", "released"]) -> Te
 
 
 def score_drops(model: MultiTaskModel, corpora: Corpora) -> Tensor:
-    """Float64 [T, L, H]: how many points of the main dev score every head is worth."""
-    heads = model.encoder.heads
+    """Float64 [T, L, H]: how many points of the main dev score every head is worth; not a number where dev has none."""
+    heads, undefined = model.encoder.heads, undefined_scores(model, corpora, "dev")
 
     def scores(gates: Tensor) -> Tensor:
         with heads.gated(gates):
             found = score(model, count_corpora(model, corpora, "dev", predict_corpora(model, corpora, "dev", LIMITS)))
-        mains = [found.get(task.name, {}).get(task.metric.main, torch.nan) for task in model.tasks]
+        defined = {task: values for task, values in found.items() if task not in undefined}
+        mains = [defined.get(task.name, {}).get(task.metric.main, torch.nan) for task in model.tasks]
         return torch.tensor(mains, dtype=torch.float64)
 
     drops = torch.zeros(len(model.tasks), *heads.shape, dtype=torch.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 
 from mtlspec.analyses._agreement import Map, pairwise, spearman
 from mtlspec.analyses._head_figures import COLUMNS, Panel, draw_panels
-from mtlspec.analyses._importance import FILE, write_heads
+from mtlspec.analyses._importance import FILE, UNDEFINED, write_heads
 from mtlspec.results.findings import Figure
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Cell, Table, Tone
@@ -49,6 +50,7 @@ class HeadMaps:
     variant: Variant
     tables: tuple[pa.Table, ...]  # as measured, one a run
     values: Mapping[tuple[str, str], Map]
+    undefined: Mapping[str, str]  # task -> why no drop of its dev score can be told
 
     def methods(self, task: str) -> list[str]:
         return [method for own, method in self.values if own == task]
@@ -72,7 +74,8 @@ def read(job: AnalysisJob) -> list[HeadMaps]:
         own = tuple(pq.read_table(job.measurement(run) / FILE) for run in variant.runs)
         maps = [_maps(table) for table in own]
         values = {key: np.stack([one[key] for one in maps]) for key in maps[0]}
-        found.append(HeadMaps(variant, own, values))
+        undefined = json.loads((job.measurement(variant.runs[0]) / UNDEFINED).read_bytes())
+        found.append(HeadMaps(variant, own, values, undefined))
     return found
 
 
@@ -167,7 +170,8 @@ def stability_table(found: Sequence[Stability], threshold: float) -> Table:
         f"between methods within a seed. Stable: both are at least {threshold:g} on average. Seed noise: training "
         "again makes other heads important, so no single head should be interpreted. Methods disagree: what counts as "
         "important depends on how it is measured. A dash: there is one seed or one method, all heads of a run have the "
-        f"same value, or a method has fewer than {DISTINCT} distinct values to compare with another's."
+        "same value, the dev score by which heads are judged is not defined, or a method has fewer than "
+        f"{DISTINCT} distinct values to compare with another's."
     )
     columns = ("model", *(f"seeds, {method}" for method in methods), "methods", "verdict")
     return Table("stability", "Can importance be trusted?", caption, columns, tuple(sections))
@@ -244,7 +248,11 @@ def summary(
         whose = "no model" if len(lacking) == len(atlas) else f"none of {', '.join(lacking)}"
         sentences.append(f"Gates are the only method of this analysis, and {whose} has gates.")
         return tuple(sentences)
-    told = {task for one in atlas for task, method in one.values if method != "gate"}
+    undefined = {task: why for one in atlas for task, why in one.undefined.items()}
+    sentences += [
+        f"What heads are worth to {task} in points is not defined: dev has {why}." for task, why in undefined.items()
+    ]
+    told = {*undefined, *(task for one in atlas for task, method in one.values if method != "gate")}
     silent = [task for task in dict.fromkeys(task for one in atlas for task in one.variant.tasks) if task not in told]
     if silent and not gates_only:
         sentences.append(

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mtlspec.analyses._inputs import load_proven_model, prepared_corpora
+from mtlspec.analyses._inputs import load_proven_model, prepared_corpora, undefined_scores
 from mtlspec.data.batching import EXTRA, Batch, collate, sequential
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
@@ -36,7 +36,8 @@ Readings = Sequence[tuple[PreparedSplit, Sequence[int]]]
 def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
     """Masked and pruned scores on test; a model without gates is measured as it is.
 
-    A task whose test data are not annotated has predictions, which may change, and no scores.
+    A task whose test data are not annotated, or whose gold allows no score, has predictions, which may change, and no
+    scores.
     """
     corpora, masked = prepared_corpora(job), load_proven_model(job)
     gates = masked.sharing.head_gates("gate")
@@ -61,12 +62,19 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
             )
             for task in masked.tasks
         }
-    counts = {form: count_corpora(masked, corpora, "test", found) for form, found in predictions.items()}
+    undefined = undefined_scores(masked, corpora, "test")
+    counts = {
+        form: {
+            task: rows for task, rows in count_corpora(masked, corpora, "test", found).items() if task not in undefined
+        }
+        for form, found in predictions.items()
+    }
     scores = {form: score(masked, found) for form, found in counts.items()}
     facts["tasks"] = {
         task.name: {
             "main": task.metric.main,
             "metric": task.metric.describe(),
+            **({"undefined": undefined[task.name]} if task.name in undefined else {}),
             **{form: found[task.name] for form, found in scores.items() if task.name in found},
         }
         for task in masked.tasks

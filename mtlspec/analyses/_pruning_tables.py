@@ -15,6 +15,7 @@ from mtlspec.analyses._pruning_cost import COUNTS, FILE
 from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.results.estimates import mean_and_std
+from mtlspec.results.evaluations import unscored_words
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN, Difference, compare_runs, within_words
 from mtlspec.results.jobs import AnalysisJob
@@ -84,7 +85,7 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
         "longer than those, which may show in Δ."
     )
     if unscored := _unscored(rows):
-        caption += f" –: test has no labels of {', '.join(unscored)}; predictions are compared, nothing is scored."
+        caption += f" –: {unscored_words(unscored)}; predictions are compared, nothing is scored."
     columns = (
         "model",
         "masked",
@@ -99,9 +100,12 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
     return Table("pruning", "Pruned models", caption, columns, sections)
 
 
-def _unscored(rows: Sequence[Pruned]) -> list[str]:
-    """Tasks without test labels."""
-    return list(dict.fromkeys(task for row in rows for task in row.variant.tasks if not row.is_scored(task)))
+def _unscored(rows: Sequence[Pruned]) -> dict[str, str]:
+    """Tasks without a test score -> why their labels give none, or nothing where they have none."""
+    pairs = [(task, row) for row in rows for task in row.variant.tasks]
+    return {
+        task: str(row.runs[0]["tasks"][task].get("undefined", "")) for task, row in pairs if not row.is_scored(task)
+    }
 
 
 def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
@@ -193,7 +197,8 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
         judged = f"; {within_words([loss.not_worse(MARGIN) for loss in losses])}" if losses else ""
         sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks{judged}.")
     if unscored := _unscored(rows):
-        sentences.append(f"Test has no labels of {', '.join(unscored)}: there, pruning has no price to be told.")
+        words = unscored_words(unscored)
+        sentences.append(f"{words[0].upper()}{words[1:]}: there, pruning has no price to be told.")
     scored = any(row.is_scored(task) for row in gated for task in row.variant.tasks)
     if scored and not _compared(gated, rows, baseline):
         why = why_no_baseline(baseline, [row.variant for row in rows])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from mtlspec.analyses._gates import gates_of
 from mtlspec.errors import StageError
 from mtlspec.results.comparisons import difference_of
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluations, read_evaluations, seed_scores
+from mtlspec.results.evaluations import Evaluations, read_evaluations, seed_scores, unscored_words
 from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN, Difference
@@ -53,7 +53,9 @@ class Curve:
     points: Sequence[Point]
     baseline: str
     variants: Sequence[Variant]
-    unscored: tuple[str, ...] = ()  # tasks without test labels: they have no points
+    unscored: Mapping[str, str] = field(
+        default_factory=dict
+    )  # tasks without a test score -> why their labels give none, if they have any
 
     def reference(self) -> str:
         """What the points are compared with, as a noun."""
@@ -69,14 +71,14 @@ class Curve:
 def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Curve:
     evaluations = read_evaluations(variants, job.inputs)
     found: list[Point] = []
-    unscored: dict[str, None] = {}
+    unscored: dict[str, str] = {}
     for done, variant in enumerate(variants):
         job.progress(done, len(variants), variant.label)
         gated = gates_of(variant, job)
         for task in variant.tasks if gated is not None else ():
             assert gated is not None
             if not seed_scores(variant, task, evaluations):
-                unscored[task] = None
+                unscored[task] = evaluations[variant.runs[0].evaluate].undefined(task)
                 continue
             kept = tuple(100 * share for share in gated.kept)
             point = Point(variant, task, kept, seed_scores(variant, task, evaluations))
@@ -88,7 +90,7 @@ def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Cu
             "no model of this analysis has head gates",
             hint="train groups with `sharing: l0`, swept over lambda",
         )
-    return Curve(found, baseline, variants, tuple(unscored))
+    return Curve(found, baseline, variants, unscored)
 
 
 def _compared(point: Point, against: Variant, evaluations: Evaluations) -> Point:
@@ -128,9 +130,7 @@ def points_table(curve: Curve) -> Table:
 
 
 def _unscored(curve: Curve) -> str:
-    return (
-        f" Left out: {', '.join(curve.unscored)}; test has no labels of it, or constant gold." if curve.unscored else ""
-    )
+    return f" Left out: {unscored_words(curve.unscored)}." if curve.unscored else ""
 
 
 def _line(point: Point) -> tuple[Cell, ...]:
@@ -195,9 +195,8 @@ def summary(curve: Curve) -> tuple[str, ...]:
         for task in dict.fromkeys(point.task for point in curve.points)
     ]
     if curve.unscored:
-        sentences.append(
-            f"Test has no labels of {', '.join(curve.unscored)}, or constant gold, so fewer heads have no price there."
-        )
+        words = unscored_words(curve.unscored)
+        sentences.append(f"{words[0].upper()}{words[1:]}, so fewer heads have no price there.")
     if curve.points and not curve.compared:
         why = why_no_baseline(curve.baseline, curve.variants)
         sentences.append(f"What fewer heads cost is not told: {why}.")

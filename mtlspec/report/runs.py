@@ -44,7 +44,7 @@ def _learnt(variant: Variant) -> tuple[str, ...]:
 def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
     """What a dash under `dev mean` or `test mean` means, where there is one."""
     pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in _learnt(variant)]
-    tasks = {task: found for task, found in pairs if not found.is_scored(task)}
+    tasks = {task: found.undefined(task) for task, found in pairs if not found.is_scored(task)}
     reasons = {
         f"{task} is not defined on dev ({why})": None for task, one in pairs if (why := one.undefined(task, "dev"))
     }

@@ -89,10 +89,13 @@ class Evaluation:
             )
 
 
-def unscored_words(found: Mapping[str, Evaluation]) -> str:
-    """A clause for tasks without a test score, each with an evaluation: `test has no labels of ner`."""
-    lacking = ", ".join(task for task, one in found.items() if not one.undefined(task))
-    reasons = [f"{task} is not defined on test ({why})" for task, one in found.items() if (why := one.undefined(task))]
+def unscored_words(undefined: Mapping[str, str]) -> str:
+    """A clause for tasks without a test score, each with why its labels give none, if it has any.
+
+    `test has no labels of ner; sim is not defined on test (constant gold)`
+    """
+    lacking = ", ".join(task for task, why in undefined.items() if not why)
+    reasons = [f"{task} is not defined on test ({why})" for task, why in undefined.items() if why]
     return "; ".join([*([f"test has no labels of {lacking}"] if lacking else []), *reasons])
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mtlspec.results.comparisons import Asked, Comparison, is_its_baseline
 from mtlspec.results.estimates import mean_and_std
-from mtlspec.results.evaluations import Evaluation, Evaluations, seed_scores, unscored_words
+from mtlspec.results.evaluations import Evaluations, seed_scores, unscored_words
 from mtlspec.results.inference import Family
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for
@@ -38,10 +38,11 @@ class Matrix:
         return f"{unscored_words(self._unscored)}: predictions are written, nothing is scored"
 
     @property
-    def _unscored(self) -> dict[str, Evaluation]:
+    def _unscored(self) -> dict[str, str]:
+        """Task -> why its labels give no score, or nothing where it has none."""
         first = {task: variant.runs[0] for variant in self.variants for task in variant.tasks}
         found = {task: self.evaluations[first[task].evaluate] for task in self.tasks}
-        return {task: one for task, one in found.items() if not one.is_scored(task)}
+        return {task: one.undefined(task) for task, one in found.items() if not one.is_scored(task)}
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -89,6 +89,7 @@ def _atlas(root: Path, values: dict[str, dict[str, list[np.ndarray]]]) -> tuple[
             ]
             (root / one.measure).mkdir(parents=True)
             pq.write_table(pa.Table.from_pylist(entries, SCHEMA), root / one.measure / "heads.parquet")
+            (root / one.measure / "undefined.json").write_text("{}")
             rows.append(one)
             inputs[one.measure] = root / one.measure
     return rows, inputs

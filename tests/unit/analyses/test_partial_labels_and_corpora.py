@@ -168,6 +168,42 @@ def test_analyses_cope_with_missing_labels(models: Models, name: str, tmp_path: 
         assert "Nothing is measured of size: the sentences of the sample have no such labels." in found.summary
 
 
+@pytest.fixture(scope="module")
+def of_one_size(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Models:
+    """Sizes of texts that are learnt, and all the same on dev and test."""
+    root, splits = tmp_path_factory.mktemp("models"), {}
+    for number, (split, size) in enumerate(SIZES.items()):
+        texts = _texts(number, size, test=False)
+        if split != "train":
+            texts = [replace(text, layers={**text.layers, "size": 3.0}) for text in texts]
+        splits[split] = texts
+    corpora = {"texts": _prepare(root / "texts", toy_encoder, splits)}
+    tasks = {"topic": {"type": "classification", "layer": "topic"}, "size": {"type": "regression", "layer": "size"}}
+    return _models(root, toy_encoder, corpora, tasks)
+
+
+@pytest.mark.parametrize("name", ["scores", "pruning", "sparsity"])
+def test_constant_gold_has_no_score_in_any_analysis(of_one_size: Models, name: str, tmp_path: Path) -> None:
+    found = of_one_size.analyse(_options(OTHERS[name]), tmp_path)
+    texts = [*found.summary, *(table.caption for table in found.tables)]
+    assert sum("ize is not defined on test (constant gold)" in text for text in texts) >= 2
+    assert not any("no labels" in text for text in texts)
+    for table in found.tables:
+        for heading, rows in table.sections:
+            assert heading != "size" or all(row[1].text == row[2].text == row[3].text == "–" for row in rows)
+
+
+def test_heads_are_worth_no_points_where_dev_has_constant_gold(of_one_size: Models, tmp_path: Path) -> None:
+    found = of_one_size.analyse(_options(OTHERS["importance_in_points"]), tmp_path)
+    told = "What heads are worth to size in points is not defined: dev has constant gold."
+    assert told in found.summary
+    assert not any("no such labels" in text for text in found.summary)
+    assert [heading for table in found.tables for heading, _ in table.sections] == ["topic"] * 2
+    by_loss = of_one_size.analyse(_options(OTHERS["importance"]), tmp_path / "loss")
+    assert told not in by_loss.summary  # a loss needs no score
+    assert {heading for table in by_loss.tables for heading, _ in table.sections} == {"topic", "size"}
+
+
 def test_probes_and_stem_cells_cope_with_missing_labels(models: Models, tmp_path: Path) -> None:
     probes = {name: models.analyse(_options(raw), tmp_path / name) for name, raw in PROBES.items()}
     assert all("no label has enough items" not in text for found in probes.values() for text in found.summary)

@@ -103,7 +103,7 @@ def test_constant_gold_of_dev_chooses_nothing_and_of_test_has_no_score(tmp_path:
     assert [epoch.mean for epoch in epochs] == [None] * len(epochs) and "pos/accuracy" in epochs[0].scores
     found = Evaluation.read(tmp_path / "evaluate/out")
     assert (found.is_scored("size"), found.splits("size"), "size" in found.counts) == (False, (), False)
-    assert unscored_words({"size": found}) == "size is not defined on test (constant gold)"
+    assert unscored_words({"size": found.undefined("size")}) == "size is not defined on test (constant gold)"
     assert (tmp_path / "evaluate/out/predictions").is_dir()
 
 
