@@ -27,6 +27,7 @@ from mtlspec.spec.packs import load_pack
 from mtlspec.stages.analyse import run as run_analyse
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.stages.report import run as run_report
+from tests.trainings import write_training
 
 SENTENCES, EPOCHS, UPDATES = 60, 3, 24
 UNIT = CodeUnit(
@@ -157,7 +158,7 @@ def _plan(name: str, tasks: Sequence[str], seeds: Sequence[int], description: st
     options = {"type": "score_matrix", "models": [], "baseline": "stl", "rounds": 500, "alpha": 0.05, "seed": 1}
     scores = add(
         "analyse-scores", "analyse", {"name": "scores", "options": options, "models": [row.stored() for row in models]},
-        {row.evaluate: row.evaluate for row in models},
+        {stage: stage for row in models for stage in (row.train, row.evaluate)},
     )  # fmt: skip
     inputs = {"prepare-toy": prepare, scores: scores}
     inputs |= {stage: stage for row in models for stage in (row.train, row.evaluate)}
@@ -217,6 +218,7 @@ def _make_train(stage: Stage, out: Path, run: FinishedRun, gain: float) -> Stage
         mean = float(np.mean([value for one in scores.values() for value in one.values()]))
         epochs.append({"epoch": epoch, "update": epoch * 8, "scores": scores, "mean": mean, "best": True})
     write_json(out / "epochs.json", epochs)
+    write_training(out, tasks, UPDATES)
     flat = {f"dev/{task}/{_metric(task)}": epochs[-1]["scores"][task][_metric(task)] for task in tasks}
     return StageResult(scores={**flat, "dev/mean": epochs[-1]["mean"]}, facts={"best_epoch": EPOCHS})
 

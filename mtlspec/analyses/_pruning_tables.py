@@ -14,13 +14,15 @@ from mtlspec.analyses._head_figures import layer_map
 from mtlspec.analyses._pruning_cost import COUNTS, FILE
 from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.metrics.rebuild import rebuild_metric
+from mtlspec.results.comparisons import with_equal_starts
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import unscored_words
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN, Difference, compare_runs, within_words
 from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.lengths import ABOUT, Lengths, Times, but_unequal, read_lengths, task_cells, times
 from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
-from mtlspec.results.variants import Variant, baseline_for, variants, why_no_baseline
+from mtlspec.results.variants import Variant, baseline_for, control_words, variants, why_no_baseline
 
 _NOTHING = Cell("–")
 
@@ -32,6 +34,7 @@ class Pruned:
     variant: Variant
     runs: tuple[Mapping[str, Any], ...]
     counts: tuple[Mapping[str, Rows], ...]  # `<form>/<task>` -> rows of the task's metric, per run
+    lengths: Lengths  # of the training of all models
 
     @property
     def gated(self) -> bool:
@@ -57,11 +60,12 @@ class Pruned:
 
 
 def read(job: AnalysisJob) -> list[Pruned]:
-    made = []
-    for variant in variants(job.models):
+    made, found = [], variants(job.models)
+    lengths = read_lengths(found, job.inputs)
+    for variant in found:
         places = [job.measurement(run) for run in variant.runs]
         runs = tuple(json.loads((place / FILE).read_bytes()) for place in places)
-        made.append(Pruned(variant, runs, tuple(_counts(place / COUNTS) for place in places)))
+        made.append(Pruned(variant, runs, tuple(_counts(place / COUNTS) for place in places), lengths))
     return made
 
 
@@ -81,8 +85,7 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
         f"folded into its weights: the two must not differ. {_about_delta(rows, baseline)} Work: multiply-adds of the "
         "encoder on the test set, relative to the whole encoder, feed-forward blocks included. "
         "Difference: the largest one between the states of the masked and the pruned encoder. A model is worth its "
-        "pruning if Δ is near zero and the share of heads is small; models that start from trained ones have trained "
-        "longer than those, which may show in Δ."
+        f"pruning if Δ is near zero and the share of heads is small. {ABOUT}"
     )
     if unscored := _unscored(rows):
         caption += f" –: {unscored_words(unscored)}; predictions are compared, nothing is scored."
@@ -96,6 +99,8 @@ def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
         "work, %",
         "difference",
         "changed predictions",
+        "updates",
+        "examples",
     )
     return Table("pruning", "Pruned models", caption, columns, sections)
 
@@ -109,17 +114,21 @@ def _unscored(rows: Sequence[Pruned]) -> dict[str, str]:
 
 
 def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
-    if not _compared(rows, rows, baseline):
+    losses = _compared(rows, rows, baseline)
+    if not losses:
         return f"Δ is empty: {why_no_baseline(baseline, [row.variant for row in rows])}."
     gated = any(row.gated for row in rows if row.variant.group == baseline)
     itself = ", which has gates itself and is taken with closed heads masked" if gated else ""
+    pairs = dict.fromkeys((loss.group, loss.against) for loss in losses if loss.against != baseline)
     return (
-        f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}. Its interval has the "
-        f"variance of seeds and of sentences; a score is kept if it excludes a loss of more than {MARGIN:g} point."
+        f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
+        + "".join(control_words(*pair) for pair in pairs)
+        + " Its interval has the variance of seeds and of sentences; a score is kept if it excludes a loss of more "
+        f"than {MARGIN:g} point."
     )
 
 
-def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[Difference]:
+def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[Loss]:
     """The losses of gated models that have something to be compared with, a model's tasks one by one."""
     losses = [_loss(row, task, rows, baseline) for row in chosen if row.gated for task in row.variant.tasks]
     return [loss for loss in losses if loss is not None]
@@ -129,8 +138,10 @@ def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tupl
     variant = row.variant
     source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
     first = (Cell(variant.label, variant.label), _mean(row.scores(task, "masked"), 2, source))
+    length = task_cells(variant, task, row.lengths)
     if not row.gated:
-        return (*first, _NOTHING, _NOTHING, _NOTHING, _mean(row.kept, 1, source), _NOTHING, _NOTHING, _NOTHING)
+        kept = _mean(row.kept, 1, source)
+        return (*first, _NOTHING, _NOTHING, _NOTHING, kept, _NOTHING, _NOTHING, _NOTHING, *length)
     changed = sum(run["changed_predictions"][task] for run in row.runs)
     worst = max(run["max_difference"] for run in row.runs)
     return (
@@ -141,6 +152,7 @@ def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tupl
         _mean([100 * run["multiply_adds"] for run in row.runs], 1, source),
         Cell(f"{worst:.0e}".replace("-", "−"), worst),
         Cell(str(changed), changed),
+        *length,
     )
 
 
@@ -152,22 +164,35 @@ def _mean(values: Sequence[float], digits: int, source: str) -> Cell:
 
 
 def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, Cell]:
-    found = _loss(row, task, rows, baseline)
-    if found is None:
+    lost = _loss(row, task, rows, baseline)
+    if lost is None:
         return _NOTHING, _NOTHING
-    loss = found.difference
+    found, loss = lost.found, lost.found.difference
     tone: Tone = "" if abs(loss) < 0.005 else "up" if loss > 0 else "down"
-    within = {"interval": found.interval, "p": found.p, f"within {MARGIN:g}": found.not_worse(MARGIN)}
+    within: dict[str, Any] = {"interval": found.interval, "p": found.p, f"within {MARGIN:g}": found.not_worse(MARGIN)}
+    within |= {"against": lost.against, "times": lost.times._asdict()}
     return Cell(signed(loss), loss, tone=tone), Cell(interval_text(found.interval), data=within)
 
 
-def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Difference | None:
-    """The pruned score less that of the whole single-task model; None if there is none."""
+@dataclass(frozen=True)
+class Loss:
+    """A pruned model on one task less what it is compared with."""
+
+    group: str
+    against: str  # a group
+    found: Difference
+    times: Times  # as long it was trained
+
+
+def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Loss | None:
+    """The pruned score less that of the control or of the whole single-task model; None if there is neither."""
     against = baseline_for(row.variant, task, baseline, [other.variant for other in rows])
     whole = next((other for other in rows if other.variant is against), None)
     if whole is None or not row.is_scored(task):
         return None
-    return compare_runs(row.metric(task), row.rows(task, "pruned"), whole.rows(task, "masked"))
+    found = compare_runs(row.metric(task), row.rows(task, "pruned"), whole.rows(task, "masked"))
+    told = with_equal_starts(found, row.variant, whole.variant)
+    return Loss(row.variant.group, whole.variant.group, told, times(row.variant, whole.variant, task, row.lengths))
 
 
 def draw(rows: Sequence[Pruned], directory: Path) -> tuple[Figure, ...]:
@@ -183,6 +208,15 @@ def draw(rows: Sequence[Pruned], directory: Path) -> tuple[Figure, ...]:
     return (Figure("kept_by_layer", "Heads kept by layer", caption),)
 
 
+def _price(losses: Sequence[Loss]) -> str:
+    """What a group loses; its models are compared with one group, or with several."""
+    mean = signed(float(np.mean([loss.found.difference for loss in losses])))
+    others = " and ".join(dict.fromkeys(loss.against for loss in losses))
+    judged = within_words([loss.found.not_worse(MARGIN) for loss in losses])
+    but = but_unequal(losses[0].group, others, [loss.times for loss in losses])
+    return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{but}"
+
+
 def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
     gated = [row for row in rows if row.gated]
     if not gated:
@@ -191,11 +225,9 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
     for group in dict.fromkeys(row.variant.group for row in gated):
         own = [row for row in gated if row.variant.group == group]
         kept = float(np.mean([np.mean(row.kept) for row in own]))
+        told = f"{group} keeps {kept:.0f} % of the heads"
         losses = _compared(own, rows, baseline)
-        mean = signed(float(np.mean([loss.difference for loss in losses]))) if losses else ""
-        against = f" and scores {mean} points against {baseline}" if losses else ""
-        judged = f"; {within_words([loss.not_worse(MARGIN) for loss in losses])}" if losses else ""
-        sentences.append(f"{group} keeps {kept:.0f} % of the heads{against}, on average over models and tasks{judged}.")
+        sentences.append(f"{told}{_price(losses)}." if losses else f"{told}, on average over models and tasks.")
     if unscored := _unscored(rows):
         words = unscored_words(unscored)
         sentences.append(f"{words[0].upper()}{words[1:]}: there, pruning has no price to be told.")

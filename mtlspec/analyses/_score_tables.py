@@ -9,6 +9,7 @@ import numpy as np
 from mtlspec.results.comparisons import Comparison
 from mtlspec.results.figures import heat_map
 from mtlspec.results.findings import Figure
+from mtlspec.results.lengths import Times, but_unequal, times
 from mtlspec.results.score_table import Matrix, mark, score_cell, source_of, tone_of
 from mtlspec.results.tables import Cell, Table, interval_text, signed
 from mtlspec.results.variants import Variant
@@ -30,7 +31,9 @@ def deltas_table(matrix: Matrix) -> Table:
         for variant in matrix.variants
         if variant in compared
     )
-    caption = f"Difference to the single-task model of group {matrix.baseline}, in points.{matrix.star()}"
+    caption = (
+        f"Difference to the single-task model of group {matrix.baseline}, in points.{matrix.controls}{matrix.star()}"
+    )
     return Table("deltas", f"Difference to {matrix.baseline}", caption, ("model", *matrix.tasks), (("", rows),))
 
 
@@ -38,7 +41,7 @@ def comparisons_table(matrix: Matrix) -> Table:
     """One row a test, with everything needed to check it."""
     columns = [
         *("model", "task", "score", matrix.baseline, "difference", "95 % interval", "effect"),
-        *("p", "p (Holm)", "could be found", "seeds"),
+        *("p", "p (Holm)", "could be found", "seeds", "times the updates", "times the examples"),
     ]
     rows = tuple(_comparison_row(matrix, item) for item in matrix.comparisons)
     caption = (
@@ -50,7 +53,11 @@ def comparisons_table(matrix: Matrix) -> Table:
         f" at once ({matrix.asked.rounds} rounds, two-sided p). Another seed may turn a difference around: this tests"
         " models, not ways of training."
     )
-    caption += matrix.star() + _why_untested(matrix) + _given_start(matrix)
+    caption += matrix.controls + matrix.star() + _why_untested(matrix) + _given_start(matrix)
+    caption += (
+        " Times the updates, and the examples of the task: how long the model was trained beside the one that it is"
+        " compared with, trainings that they started from included, had none stopped early."
+    )
     return Table("comparisons", "Significance tests", caption, tuple(columns), (("", rows),))
 
 
@@ -68,7 +75,12 @@ def _comparison_row(matrix: Matrix, item: Comparison) -> tuple[Cell, ...]:
         _p_cell(item.adjusted),
         Cell("–") if found.detectable is None else Cell(f"{found.detectable:.2f}", found.detectable),
         Cell(" and ".join(map(str, dict.fromkeys(found.seeds))), min(found.seeds)),
+        *(Cell(f"{times:.2f}", times) for times in _times(matrix, item)),
     )
+
+
+def _times(matrix: Matrix, item: Comparison) -> Times:
+    return times(item.variant, item.baseline, item.task, matrix.lengths)
 
 
 def _why_untested(matrix: Matrix) -> str:
@@ -150,11 +162,9 @@ def summary(matrix: Matrix) -> tuple[str, ...]:
         why = f"No differences: there is no single-task model of group {matrix.baseline} to compare with."
         return unscored if alone else (why, *unscored)
     sentences = []
-    for group in matrix.groups:
-        items = [item for item in matrix.comparisons if item.variant.group == group]
-        if not items:
-            continue
-        sentences.append(_group_sentence(matrix, group, items))
+    for group, baseline in dict.fromkeys((item.variant.group, item.baseline.group) for item in matrix.comparisons):
+        own = [item for item in matrix.comparisons if (item.variant.group, item.baseline.group) == (group, baseline)]
+        sentences.append(_group_sentence(matrix, group, baseline, own))
     sentences += _power_sentences(matrix)
     others = [variant for variant in matrix.variants if variant.group != matrix.baseline]
     scored = sum(task not in matrix.unscored for variant in others for task in variant.tasks)
@@ -163,17 +173,18 @@ def summary(matrix: Matrix) -> tuple[str, ...]:
     return (*sentences, *unscored)
 
 
-def _group_sentence(matrix: Matrix, group: str, items: list[Comparison]) -> str:
+def _group_sentence(matrix: Matrix, group: str, baseline: str, items: list[Comparison]) -> str:
     higher = sum(item.delta > 0 for item in items)
     above = sum(item.delta > 0 and item.significant for item in items)
     below = sum(item.delta < 0 and item.significant for item in items)
     average = sum(item.delta for item in items) / len(items)
-    said = f"{group} against {matrix.baseline}: {signed(average)} points on average; higher in {higher} of {len(items)}"
+    but = but_unequal(group, baseline, [_times(matrix, item) for item in items])
+    said = f"{group} against {baseline}: {signed(average)} points on average; higher in {higher} of {len(items)}"
     if not any(item.found.p is not None for item in items):
-        return f"{said} comparisons, none of which could be tested ({items[0].found.why})."
+        return f"{said} comparisons, none of which could be tested ({items[0].found.why}){but}."
     if matrix.asked.unit == "runs":
-        return f"{said} comparisons, significantly above in {above}, significantly below in {below}."
-    return f"{said} comparisons; these trained models score significantly above in {above}, below in {below}."
+        return f"{said} comparisons, significantly above in {above}, significantly below in {below}{but}."
+    return f"{said} comparisons; these trained models score significantly above in {above}, below in {below}{but}."
 
 
 def _power_sentences(matrix: Matrix) -> list[str]:

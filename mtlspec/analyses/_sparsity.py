@@ -17,6 +17,7 @@ from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN, Difference
 from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.lengths import Lengths, Times, but_unequal, read_lengths, times
 from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
 from mtlspec.results.variants import Variant, baseline_for, why_no_baseline
 
@@ -32,6 +33,8 @@ class Point:
     baseline: tuple[float, ...] = ()  # scores of the single-task model it is compared with; none: empty
     found: Difference | None = None  # to that model, on test
     dev_change: float | None = None  # and on dev, where models are chosen
+    against: str = ""  # the group of that model
+    times: Times | None = None  # as long it was trained
 
     @property
     def whole(self) -> float | None:
@@ -61,7 +64,11 @@ class Curve:
         """What the points are compared with, as a noun."""
         gated = any(point.variant.group == self.baseline for point in self.points)
         heads = "which has gates itself" if gated else "which has all heads"
-        return f"the single-task model of {self.baseline}, {heads}"
+        pairs = dict.fromkeys((one.variant.group, one.against) for one in self.compared if one.against != self.baseline)
+        controls = "".join(
+            f"; of {group}, to {control}, which trained as {group} did without gates" for group, control in pairs
+        )
+        return f"the single-task model of {self.baseline}, {heads}{controls}"
 
     @property
     def compared(self) -> list[Point]:
@@ -69,7 +76,7 @@ class Curve:
 
 
 def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Curve:
-    evaluations = read_evaluations(variants, job.inputs)
+    evaluations, lengths = read_evaluations(variants, job.inputs), read_lengths(variants, job.inputs)
     found: list[Point] = []
     unscored: dict[str, str] = {}
     for done, variant in enumerate(variants):
@@ -83,7 +90,7 @@ def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Cu
             kept = tuple(100 * share for share in gated.kept)
             point = Point(variant, task, kept, seed_scores(variant, task, evaluations))
             against = baseline_for(variant, task, baseline, variants)
-            found.append(point if against is None else _compared(point, against, evaluations))
+            found.append(point if against is None else _compared(point, against, evaluations, lengths))
     if not found and not unscored:
         raise StageError(
             "E454",
@@ -93,13 +100,15 @@ def measured(variants: Sequence[Variant], job: AnalysisJob, baseline: str) -> Cu
     return Curve(found, baseline, variants, unscored)
 
 
-def _compared(point: Point, against: Variant, evaluations: Evaluations) -> Point:
+def _compared(point: Point, against: Variant, evaluations: Evaluations, lengths: Lengths) -> Point:
     ours, theirs = (_dev_mean(variant, point.task, evaluations) for variant in (point.variant, against))
     return replace(
         point,
         baseline=seed_scores(against, point.task, evaluations),
         found=difference_of(point.variant, against, point.task, evaluations),
         dev_change=None if ours is None or theirs is None else ours - theirs,
+        against=against.group,
+        times=times(point.variant, against, point.task, lengths),
     )
 
 
@@ -216,7 +225,9 @@ def _task_sentence(own: Sequence[Point], baseline: str) -> str:
     if chosen is None:
         return "no dev scores to choose a model by"
     point, found, how = chosen
-    return f"{how}, {point.variant.label} with {point.share:.0f} % of the heads, {_judgement(found, baseline)}"
+    but = but_unequal(point.variant.group, point.against, [point.times]) if point.times is not None else ""
+    judged = _judgement(found, point.against or baseline)
+    return f"{how}, {point.variant.label} with {point.share:.0f} % of the heads, {judged}{but}"
 
 
 def _chosen(compared: Sequence[Point]) -> tuple[Point, Difference, str] | None:

@@ -44,6 +44,7 @@ class Options(Comparing):
         from mtlspec.results.comparisons import Asked, ToldTests, compare
         from mtlspec.results.evaluations import read_evaluations
         from mtlspec.results.findings import Findings
+        from mtlspec.results.lengths import read_lengths
         from mtlspec.results.score_table import Matrix, scores_table
         from mtlspec.results.variants import variants
 
@@ -51,7 +52,7 @@ class Options(Comparing):
         evaluations = read_evaluations(found, job.inputs)
         asked = Asked(self.baseline, self.alpha, self.unit, self.family, self.rounds, self.seed)
         comparisons = compare(found, evaluations, asked, job.progress)
-        matrix = Matrix(found, evaluations, comparisons, asked)
+        matrix = Matrix(found, evaluations, read_lengths(found, job.inputs), comparisons, asked)
         made = [scores_table(matrix)]
         if comparisons:
             made += [tables.deltas_table(matrix), tables.comparisons_table(matrix)]

@@ -15,6 +15,7 @@ from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.selection import report_selections, select_inputs, select_params, select_stage, selected_sets
 from mtlspec.plan.source import Source
 from mtlspec.plan.types import Plan
+from mtlspec.spec.demands import Comparing
 from mtlspec.spec.expand import Choice, ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions, MeasuringOptions
 from mtlspec.spec.load import LoadedSpec
@@ -101,7 +102,8 @@ def _add_model(
         spec.encoder.named(),
     )
     about = (variant.group, tuple(variant.tasks), variant.seed, tuple(variant.sweep))
-    row = ModelRow(*about, train, evaluate, select=select, starts=tuple(_starts(variant, variants)))
+    starts, gated = tuple(_starts(variant, variants)), variant.sharing.gates_heads
+    row = ModelRow(*about, train, evaluate, select=select, starts=starts, gated=gated)
     return _Model(row, (tasks, variant.sharing, spec.encoder.named()), tuple(tasks))
 
 
@@ -145,6 +147,8 @@ def _add_analysis(
             kinds += [kind for model in chosen for kind in model.kinds]
     if "evaluate" in options.needs:
         inputs.update({row.evaluate: row.evaluate for row in rows})
+    if isinstance(options, Comparing):  # it says how long those were trained that it compares
+        inputs.update({row.train: row.train for row in rows})
     params = {"name": name, "options": dump(options), "models": [row.stored() for row in rows]}
     return builder.add("analyse", f"analyse-{name}", params, inputs, *kinds)
 

@@ -22,6 +22,7 @@ class ModelRow:
     measure: str | None = None  # its measurement, in the rows of an analysis that measures
     select: str | None = None  # what decides which further tasks it learns; None: `tasks` are all of them
     starts: tuple[str, ...] = ()  # trainings whose weights it descends from, the nearest first
+    gated: bool = False  # whether it has a gate for every head
     chosen: tuple[str, ...] | None = None  # those further tasks, once they are known; never part of a plan
 
     @property
@@ -36,9 +37,10 @@ class ModelRow:
 
     def stored(self) -> dict[str, Any]:
         """As a stage's parameters hold it: JSON, lists for tuples."""
-        planned = {name: value for name, value in asdict(self).items() if name not in ("chosen", "starts")}
+        planned = {name: value for name, value in asdict(self).items() if name not in ("chosen", "starts", "gated")}
         starts = {"starts": list(self.starts)} if self.starts else {}
-        return {**planned, "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep], **starts}
+        gated = {"gated": True} if self.gated else {}
+        return {**planned, "tasks": list(self.tasks), "sweep": [list(pair) for pair in self.sweep], **starts, **gated}
 
     @classmethod
     def restored(cls, raw: Mapping[str, Any]) -> ModelRow:

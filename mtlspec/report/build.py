@@ -40,7 +40,7 @@ def build_report(
                 if source.with_suffix(f".{suffix}") != target:  # the report's own are there already
                     write_bytes(target, source.with_suffix(f".{suffix}").read_bytes())
     statistics = [table for corpus in content.corpora for table in corpus.statistics]
-    own = (content.overview, content.training, content.provenance, content.labelled)
+    own = (content.overview, content.lengths, content.training, content.provenance, content.labelled)
     for table in (*own, *content.hyperparameters, *statistics):
         table.write(out / "tables")
     runs = [run for variant in content.models for run in variant.runs]

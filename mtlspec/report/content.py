@@ -22,6 +22,7 @@ from mtlspec.report.selections import selections_section
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.learnt import with_choices
+from mtlspec.results.lengths import Lengths, lengths_table, read_lengths
 from mtlspec.results.score_table import Matrix, scores_table
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
@@ -42,6 +43,7 @@ class Content:
     metrics: Mapping[str, str]  # task -> main metric
     sections: tuple[Section, ...]  # of the analyses
     overview: Table  # one row a configuration
+    lengths: Table  # one row a configuration and task: how long it was trained
     training: Table  # one row a trained model
     hyperparameters: tuple[Table, ...]  # what differs between models, if anything does, and what does not
     provenance: Table  # one row a stage
@@ -60,7 +62,7 @@ class Content:
 def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -> Content:
     """`figures` is where the report draws its own."""
     models = variants(with_choices(restored_rows(params["models"]), inputs))
-    evaluations = read_evaluations(models, inputs)
+    evaluations, lengths = read_evaluations(models, inputs), read_lengths(models, inputs)
     metrics: dict[str, str] = {}
     for variant in models:  # in the order of the spec: JSON objects have lost it
         for task in variant.tasks:
@@ -73,7 +75,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         for name, findings in found.items()
     ]
     if not any(findings.type == "score_matrix" for findings in found.values()):
-        sections.insert(0, _plain_scores(models, evaluations))
+        sections.insert(0, _plain_scores(models, evaluations, lengths))
     beside = [further_section(models, evaluations), all_scores_section(models, evaluations)]
     sections[1:1] = [section for section in beside if section is not None]
     if params["selections"]:
@@ -96,6 +98,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         metrics=metrics,
         sections=tuple(sections),
         overview=overview_table(models, evaluations, inputs),
+        lengths=lengths_table(models, lengths),
         training=training_table(models, evaluations, inputs),
         hyperparameters=hyperparameter_tables(params["spec"], models),
         provenance=provenance_table(inputs),
@@ -110,7 +113,7 @@ def _analysis_section(name: str, findings: Findings, directory: Path, alone: boo
     return Section(name, title, findings.summary, findings.tables, figures)
 
 
-def _plain_scores(models: tuple[Variant, ...], evaluations: Evaluations) -> Section:
+def _plain_scores(models: tuple[Variant, ...], evaluations: Evaluations, lengths: Lengths) -> Section:
     """A spec without a score matrix still gets its scores, without comparisons."""
-    matrix = Matrix(models, evaluations)
+    matrix = Matrix(models, evaluations, lengths)
     return Section("scores", "Scores", (), (scores_table(matrix),), ())

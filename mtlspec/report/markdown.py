@@ -20,7 +20,7 @@ def markdown(content: Content, curves: Curves) -> str:
     blocks.append("## Learning curves")
     blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
-    for table in content.hyperparameters:
+    for table in (content.lengths, *content.hyperparameters):
         blocks += [f"### {escape(table.title)}", table_text(table), escape(table.caption)]
     labelled = content.labelled
     blocks += ["## Data", f"### {escape(labelled.title)}", table_text(labelled), escape(labelled.caption)]

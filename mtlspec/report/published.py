@@ -144,7 +144,7 @@ def _ours(
     mean, std = mean_and_std(seed_scores(variant, task, evaluations, score))
     if base is None or base is variant:
         return Ours(mean, std, variant)
-    test = tests.get((variant.label, task, base.group))
+    test = tests.get((variant.label, task, base.label))
     found = test.found if test is not None else difference_of(variant, base, task, evaluations, score=score)
     return Ours(mean, std, variant, found, None if test is None else test.p_holm)
 

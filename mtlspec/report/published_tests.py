@@ -13,7 +13,7 @@ from mtlspec.results.variants import Variant
 from mtlspec.spec.packs import Pack
 
 Tests = Mapping[tuple[str, str, str], ToldTest]
-"""(model's label, task, group that it is compared with) -> what was found"""
+"""(model's label, task, label of the model that it is compared with) -> what was found"""
 
 
 def compared_scores(
@@ -44,7 +44,7 @@ def told_tests(
         retold = [_by_score(test, by_label, evaluations, scores.get(test.task)) for test in matrix.tests]
         for test in _corrected(retold):
             if test.p_holm is not None and test.found.unit == "runs":
-                tests.setdefault((test.model, test.task, matrix.baseline), test)
+                tests.setdefault((test.model, test.task, test.baseline), test)
     return tests, matrices[0].alpha if matrices else 0.05
 
 

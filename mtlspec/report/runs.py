@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mtlspec.io.digest import digest_value
@@ -11,6 +12,7 @@ from mtlspec.plan.rows import ModelRow
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, unscored_words
 from mtlspec.results.history import read_epochs
+from mtlspec.results.lengths import ABOUT, model_cells, read_lengths
 from mtlspec.results.tables import Cell, Table, score_text
 from mtlspec.results.variants import Variant
 
@@ -18,6 +20,8 @@ Inputs = Mapping[str, Path]
 _KEPT = (
     "The kept epoch is the one with the best mean dev score over the model's tasks; both means are over all of them."
 )
+
+_LENGTH = ("updates", "examples per task")
 
 
 def _outcome(
@@ -30,20 +34,15 @@ def _outcome(
     epochs = read_epochs(inputs[run.train])
     best = max((epoch for epoch in epochs if epoch.best), key=lambda epoch: epoch.number)
     found = evaluations[run.evaluate]
-    tasks = _learnt(variant)
+    tasks = variant.learnt
     scored = all(found.is_scored(task) for task in tasks)
     test = mean_and_std([found.score(task) for task in tasks])[0] if scored else None
     return len(epochs), best.number, best.mean, test
 
 
-def _learnt(variant: Variant) -> tuple[str, ...]:
-    """Its tasks, and those that were chosen for it."""
-    return (*variant.tasks, *(variant.runs[0].chosen or ()))
-
-
 def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
     """What a dash under `dev mean` or `test mean` means, where there is one."""
-    pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in _learnt(variant)]
+    pairs = [(task, evaluations[variant.runs[0].evaluate]) for variant in models for task in variant.learnt]
     tasks = {task: found.undefined(task) for task, found in pairs if not found.is_scored(task)}
     reasons = {
         f"{task} is not defined on dev ({why})": None for task, one in pairs if (why := one.undefined(task, "dev"))
@@ -55,25 +54,27 @@ def _unscored(models: Sequence[Variant], evaluations: Evaluations) -> str:
 def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
     """One row a configuration, means over its seeds, a section for each group."""
     groups: dict[str, list[tuple[Cell, ...]]] = {}
+    lengths = read_lengths(models, inputs)
     for variant in models:
         outcomes = [_outcome(run, variant, evaluations, inputs) for run in variant.runs]
         source = f"{' · '.join(run.train for run in variant.runs)} | seeds {', '.join(map(str, variant.seeds))}"
         cells = [Cell(variant.label, variant.label, source=source), Cell(str(len(outcomes)), len(outcomes))]
+        cells += model_cells(variant, lengths)
         for place, digits in ((0, 1), (1, 1), (2, 2), (3, 2)):
             values = [float(value) for outcome in outcomes if (value := outcome[place]) is not None]
             mean, std = mean_and_std(values) if values else (None, None)
             text = score_text(mean, std, digits) if mean is not None else "–"
             cells.append(Cell(text, mean, std, source=source))
         groups.setdefault(variant.group, []).append(tuple(cells))
-    columns = ("configuration", "seeds", "epochs", "best epoch", "dev mean", "test mean")
-    caption = f"Means over seeds. {_KEPT}{_unscored(models, evaluations)}"
+    columns = ("configuration", "seeds", *_LENGTH, "epochs", "best epoch", "dev mean", "test mean")
+    caption = f"Means over seeds. {_KEPT} {ABOUT}{_unscored(models, evaluations)}"
     sections = tuple((group, tuple(rows)) for group, rows in groups.items())
     return Table("configurations", "Configurations", caption, columns, sections)
 
 
 def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: Inputs) -> Table:
     """One row a trained model: how long it learned, which epoch was kept, how it did on dev and test."""
-    sections = []
+    sections, lengths = [], read_lengths(models, inputs)
     for variant in models:
         rows = []
         for run in variant.runs:
@@ -82,6 +83,7 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
                 (
                     Cell(run.train.removeprefix("train-"), run.train, source=f"{run.train} · {run.evaluate}"),
                     Cell(str(run.seed), run.seed),
+                    *model_cells(replace(variant, runs=(run,)), lengths),
                     Cell(str(epochs), epochs),
                     Cell(str(best), best),
                     Cell(score_text(dev, None) if dev is not None else "–", dev, source=run.train),
@@ -89,8 +91,8 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
                 )
             )
         sections.append((variant.label, tuple(rows)))
-    columns = ("model", "seed", "epochs", "best epoch", "dev mean", "test mean")
-    caption = f"Every trained model. {_KEPT}{_unscored(models, evaluations)}"
+    columns = ("model", "seed", *_LENGTH, "epochs", "best epoch", "dev mean", "test mean")
+    caption = f"Every trained model. {_KEPT} {ABOUT}{_unscored(models, evaluations)}"
     return Table("training", "Trained models", caption, columns, tuple(sections))
 
 

@@ -99,7 +99,7 @@ class Asked:
 def compare(
     variants: Sequence[Variant], evaluations: Evaluations, asked: Asked, progress: Progress = lambda *_: None
 ) -> tuple[Comparison, ...]:
-    """All comparisons with a single-task model of the baseline's group, corrected in their families.
+    """All comparisons with a control, or a single-task model of the baseline's group, corrected in their families.
 
     A model whose selection chose nothing may be the very same: nothing is compared with itself.
     """
@@ -131,14 +131,17 @@ def difference_of(
     metric = evaluations[a.runs[0].evaluate].metric(task, score)
     ours, theirs = (_rows(side, task, side.seeds, evaluations) for side in (a, b))
     if asked is None or asked.unit == "runs":
-        found = compare_runs(metric, ours, theirs)
-        # Runs that share a start are independent given that start: a question which both sides must ask.
-        return found if a.shared_starts == b.shared_starts else _untested(found, "runs", ONE_START)
+        return with_equal_starts(compare_runs(metric, ours, theirs), a, b)
     shared = tuple(seed for seed in a.seeds if seed in b.seeds)
     if not shared:
         return _untested(compare_runs(metric, ours, theirs), "sentences", "no seed is in both")
     ours, theirs = (_rows(side, task, shared, evaluations) for side in (a, b))
     return compare_models(metric, ours, theirs, asked.rounds, asked.seed)
+
+
+def with_equal_starts(found: Difference, a: Variant, b: Variant) -> Difference:
+    """Runs that share a start are independent given that start: a question which both sides must ask, or it is none."""
+    return found if a.shared_starts == b.shared_starts else _untested(found, "runs", ONE_START)
 
 
 def _untested(found: Difference, unit: Unit, why: str) -> Difference:
@@ -164,7 +167,7 @@ def _corrected(raw: Sequence[Comparison], asked: Asked) -> tuple[Comparison, ...
     made: dict[int, Comparison] = {}
     for names in families:
         own = [number for number, item in enumerate(raw) if item.variant.group in names]
-        title = f"{', '.join(names)} with {asked.baseline}"
+        title = f"{', '.join(names)} with {', '.join(dict.fromkeys(raw[number].baseline.group for number in own))}"
         family, adjusted = corrected(title, [raw[number].found.p for number in own], asked.alpha)
         made |= {n: replace(raw[n], family=family, adjusted=p) for n, p in zip(own, adjusted, strict=True)}
     return tuple(made[number] for number in range(len(raw)))

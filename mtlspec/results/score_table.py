@@ -8,8 +8,9 @@ from mtlspec.results.comparisons import Asked, Comparison, is_its_baseline
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores, unscored_words
 from mtlspec.results.inference import Family
+from mtlspec.results.lengths import ABOUT, Lengths, model_cells
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
-from mtlspec.results.variants import Variant, baseline_for
+from mtlspec.results.variants import Variant, baseline_for, control_words
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Matrix:
 
     variants: tuple[Variant, ...]
     evaluations: Evaluations
+    lengths: Lengths
     comparisons: tuple[Comparison, ...] = ()
     asked: Asked = field(default_factory=Asked)  # how comparisons were made
 
@@ -58,6 +60,12 @@ class Matrix:
     @property
     def baseline(self) -> str:
         return self.asked.baseline
+
+    @property
+    def controls(self) -> str:
+        """For captions: who is compared with another group than the baseline; nothing where nobody is."""
+        pairs = dict.fromkeys((one.variant.group, one.baseline.group) for one in self.comparisons)
+        return "".join(control_words(*pair) for pair in pairs if pair[1] != self.baseline)
 
     @property
     def same_as_baseline(self) -> tuple[tuple[Variant, str], ...]:
@@ -132,6 +140,7 @@ def scores_table(matrix: Matrix) -> Table:
                     Cell(variant.label, variant.label, source=source_of(variant)),
                     *(score_cell(matrix, variant, task) for task in matrix.tasks),
                     Cell(str(len(variant.runs)), len(variant.runs)),
+                    *model_cells(variant, matrix.lengths),
                 )
                 for variant in matrix.variants
                 if variant.group == group
@@ -139,8 +148,9 @@ def scores_table(matrix: Matrix) -> Table:
         )
         for group in matrix.groups
     )
-    columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks), "seeds")
-    caption = "Test scores in percent, mean ± sample standard deviation over seeds." + matrix.star()
+    columns = ("model", *(f"{task} ({matrix.metric(task)})" for task in matrix.tasks))
+    columns = (*columns, "seeds", "updates", "examples per task")
+    caption = f"Test scores in percent, mean ± sample standard deviation over seeds. {ABOUT}{matrix.star()}"
     if matrix.why_unscored:
         caption += f" –: {matrix.why_unscored}."
     return Table("scores", "Score matrix", caption, columns, sections)

@@ -39,9 +39,19 @@ class Variant:
         return any(run.select is not None for run in self.runs)
 
     @property
+    def learnt(self) -> tuple[str, ...]:
+        """Its tasks, and those that were chosen for it, as far as that is known."""
+        return (*self.tasks, *(self.runs[0].chosen or ()))
+
+    @property
     def is_single(self) -> bool:
         """Whether it learns one task and no other, for certain."""
         return len(self.tasks) == 1 and not self.is_selected
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether it has a gate for every head."""
+        return any(run.gated for run in self.runs)
 
     @property
     def shared_starts(self) -> frozenset[str]:
@@ -85,17 +95,35 @@ def variants(models: Sequence[ModelRow]) -> tuple[Variant, ...]:
 
 
 def baseline_for(variant: Variant, task: str, baseline: str, among: Sequence[Variant]) -> Variant | None:
-    """The single-task model of group `baseline` that `variant` is compared with on `task`, or None.
+    """The model that `variant` is compared with on `task`: its control, or the single-task model of group `baseline`.
 
-    Where the baseline is swept too, the one with the same values is taken; one that is not swept serves all.
+    Where these are swept too, the one with the same values is taken; one that is not swept serves all.
     """
     if variant.group == baseline:
         return None
-    candidates = [other for other in among if other.group == baseline and other.is_single and task in other.tasks]
+    candidates = [other for other in among if is_control(other, variant)] or [
+        other for other in among if other.group == baseline and other.is_single and task in other.tasks
+    ]
     same = [other for other in candidates if other.sweep == variant.sweep]
     if same:
         return same[0]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def is_control(other: Variant, variant: Variant) -> bool:
+    """Whether one model is the other without its gates: the same tasks, started from the very same models."""
+    starts = {run.seed: run.starts for run in other.runs}
+    return (
+        variant.is_gated
+        and not other.is_gated
+        and set(other.tasks) == set(variant.tasks)
+        and all(run.starts and run.starts == starts.get(run.seed) for run in variant.runs)
+    )
+
+
+def control_words(group: str, control: str) -> str:
+    """A sentence for captions, with a blank before it."""
+    return f" {group} is compared with {control}, which went on from the same models without gates."
 
 
 def why_no_baseline(baseline: str, among: Sequence[Variant]) -> str:

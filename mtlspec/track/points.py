@@ -10,6 +10,7 @@ from typing import Any
 from mtlspec.io.project import RunPlaces
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.history import read_epochs, read_history
+from mtlspec.results.lengths import read_length
 from mtlspec.track.times import timings
 
 Point = tuple[str, float, int]
@@ -26,6 +27,10 @@ def seed_points(places: RunPlaces, run: ModelRow, train: Mapping[str, Any], eval
     points += [
         (f"fact/{key}", float(value), 0) for key, value in train["facts"].items() if isinstance(value, int | float)
     ]
+    length = read_length(artifact)
+    points.append(("seen/updates", length.updates, 0))
+    for task, seen in length.tasks.items():
+        points += [(f"seen/{task}/updates", seen.updates, 0), (f"seen/{task}/examples", seen.examples, 0)]
     points += [(f"speed/{key}", value, 0) for key, value in timings(places.timing(run.train)).items()]
     return [point for point in points if math.isfinite(point[1])]
 

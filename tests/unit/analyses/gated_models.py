@@ -14,6 +14,7 @@ from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import build_model
 from mtlspec.spec.families import SHARING, TASKS
 from tests import toy
+from tests.trainings import write_training
 
 OPEN, CLOSED = 5.0, -5.0  # parameters of gates that are exactly 1 and exactly 0
 
@@ -30,4 +31,4 @@ def write_model(directory: Path, encoder: Path, data: Prepared, tasks: list[str]
             model.sharing.module["gates"].copy_(torch.as_tensor(gates))  # type: ignore[index, operator]
     directory.mkdir(parents=True)
     model.save(directory, tokenizer=encoder)
-    return directory
+    return write_training(directory, tasks)

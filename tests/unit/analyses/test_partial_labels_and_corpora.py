@@ -28,6 +28,7 @@ from mtlspec.spec.demands import OneCorpus
 from mtlspec.spec.families import ANALYSES, SHARING, TASKS, AnalysisOptions, MeasuringOptions
 from tests import toy
 from tests.model_rows import model_row
+from tests.trainings import write_training
 from tests.unit.analyses.gated_models import CLOSED, OPEN
 
 GATES = [[OPEN, 0.5, CLOSED, CLOSED], [CLOSED, OPEN, -0.5, CLOSED]]
@@ -126,6 +127,7 @@ def _models(root: Path, encoder: Path, corpora: dict[str, Path], tasks: dict[str
         inputs[row.train].mkdir()
         model.save(inputs[row.train], tokenizer=encoder)
         write_json(inputs[row.train] / "epochs.json", [{"best": True, "scores": {}}])
+        write_training(inputs[row.train], own)
         toy.run_evaluate(root / row.evaluate, inputs[row.train], corpora)
         inputs[row.evaluate] = root / row.evaluate / "out"
         rows.append(row)

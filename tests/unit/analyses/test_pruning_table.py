@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob, Measurement
 from mtlspec.results.tables import Table
 from tests.model_rows import model_row
+from tests.trainings import write_training
 from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 
 HALF = [[OPEN, 0.5, CLOSED, CLOSED], [CLOSED, OPEN, -0.5, CLOSED]]
@@ -39,7 +41,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path, toy_pr
             out.mkdir()
             found[one.measure] = OPTIONS.measure(Measurement(one, {"train": train, "prepare-toy": toy_prepared}, out))
             rows.append(one)
-            inputs[one.measure] = out
+            inputs |= {one.measure: out, one.train: train}
     return rows, inputs, found
 
 
@@ -81,11 +83,9 @@ def test_speeds_are_told_and_never_written(measured: Made) -> None:
         "masked_samples_per_second",
         "masked_encoder_samples_per_second",
     }
-    assert {path.name for directory in inputs.values() for path in directory.iterdir()} == {
-        "pruning.json",
-        "counts.npz",
-    }
-    assert all("second" not in (directory / "pruning.json").read_text() for directory in inputs.values())
+    places = [directory for name, directory in inputs.items() if name.startswith("measure")]
+    assert {path.name for directory in places for path in directory.iterdir()} == {"pruning.json", "counts.npz"}
+    assert all("second" not in (directory / "pruning.json").read_text() for directory in places)
 
 
 def test_measuring_again_gives_the_same_bytes(measured: Made, toy_prepared: Path, tmp_path: Path) -> None:
@@ -125,6 +125,37 @@ def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp
     assert first == {
         path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again/figures").iterdir()
     }
+
+
+def test_a_control_that_trained_as_long_takes_the_place_of_the_baseline(measured: Made, tmp_path: Path) -> None:
+    """Without one, the sentence says that pruned models were trained for longer."""
+    rows, inputs, _ = measured
+    stl, pruned = rows[:2], [replace(row, starts=(f"train-stl-pos-s{row.seed}",), gated=True) for row in rows[2:4]]
+    control = [replace(model_row("ft", ["pos"], row.seed), starts=row.starts) for row in pruned]
+    inputs = dict(inputs)
+    for row, whole in zip([*pruned, *control], [*stl, *stl], strict=True):
+        inputs[row.train] = write_training(tmp_path / row.train, ["pos"], 50, start=inputs[whole.train])
+    for row, whole in zip(control, stl, strict=True):
+        inputs[row.measure] = inputs[whole.measure]
+    OPTIONS.run(AnalysisJob((*stl, *pruned), inputs, tmp_path / "without"))
+    told = Findings.read(tmp_path / "without").summary[0]
+    assert " points against stl, " in told and told.endswith(", but sp had 1.5 times the updates of stl.")
+    OPTIONS.run(AnalysisJob((*stl, *pruned, *control), inputs, tmp_path / "with"))
+    findings = Findings.read(tmp_path / "with")
+    assert " points against ft, " in findings.summary[0] and "but" not in findings.summary[0]
+    (table,) = findings.tables
+    assert "sp is compared with ft, which went on from the same models without gates. Its interval" in table.caption
+    lengths = {line[0].text: [cell.text for cell in line[-2:]] for line in table.rows}
+    assert lengths == {"stl: pos": ["100", "800"], "sp: pos": ["150", "1,200"], "ft: pos": ["150", "1,200"]}
+    assert table.csv().splitlines()[0].endswith(",updates,examples")
+
+
+def test_runs_that_share_one_start_have_no_interval(measured: Made, tmp_path: Path) -> None:
+    rows, inputs, _ = measured
+    pruned = [replace(row, starts=("train-stl-pos-s1",), gated=True) for row in rows[2:4]]
+    OPTIONS.run(AnalysisJob((*rows[:2], *pruned), inputs, tmp_path))
+    line = Table.read(tmp_path / "tables/pruning.json").rows[1]
+    assert line[3].value is not None and line[4].text == "–" and line[4].data["p"] is None
 
 
 def test_without_gates_it_says_so(measured: Made, tmp_path: Path) -> None:

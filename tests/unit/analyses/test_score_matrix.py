@@ -12,6 +12,7 @@ import pytest
 
 from mtlspec.analyses.score_matrix import Options
 from mtlspec.errors import StageError
+from mtlspec.io.write import write_json
 from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.metrics.significance import holm, paired_randomisation
 from mtlspec.plan.rows import ModelRow
@@ -25,6 +26,7 @@ from mtlspec.results.learnt import with_choices
 from mtlspec.results.tables import Cell, Table, latex_escape, markdown, signed
 from mtlspec.results.variants import Variant, baseline_for, variants
 from tests.model_rows import model_row
+from tests.trainings import write_training
 
 
 def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
@@ -42,6 +44,12 @@ def _evaluation(directory: Path, correct: list[int], words: int = 10) -> None:
     np.savez(directory / "counts.npz", pos=counts)
 
 
+def _inputs(root: Path, rows: list[ModelRow]) -> dict[str, Path]:
+    """Evaluations, and trainings of equal length."""
+    trained = {row.train: write_training(root / row.train, row.tasks) for row in rows}
+    return {**trained, **{row.evaluate: root / row.evaluate for row in rows}}
+
+
 @pytest.fixture
 def two_models(tmp_path: Path) -> tuple[list[ModelRow], dict[str, Path]]:
     """stl scores 80 and 90 (mean 85, std sqrt(50)); mtl scores 92 and 96 (mean 94, std sqrt(8))."""
@@ -49,7 +57,7 @@ def two_models(tmp_path: Path) -> tuple[list[ModelRow], dict[str, Path]]:
     correct = [[8] * 10, [9] * 10, [9] * 8 + [10] * 2, [9] * 4 + [10] * 6]
     for row, values in zip(rows, correct, strict=True):
         _evaluation(tmp_path / row.evaluate, values)
-    return rows, {row.evaluate: tmp_path / row.evaluate for row in rows}
+    return rows, _inputs(tmp_path, rows)
 
 
 def test_means_deviations_and_differences_are_those_worked_by_hand(two_models, tmp_path: Path) -> None:
@@ -74,7 +82,43 @@ def test_means_deviations_and_differences_are_those_worked_by_hand(two_models, t
 
 
 def _read(inputs: dict[str, Path]) -> dict[str, Evaluation]:
-    return {name: Evaluation.read(path) for name, path in inputs.items()}
+    return {name: Evaluation.read(path) for name, path in inputs.items() if name.startswith("evaluate")}
+
+
+def test_unequal_training_is_told_in_the_sentence_and_in_the_tables(two_models, tmp_path: Path) -> None:
+    rows, inputs = two_models
+    Options(type="score_matrix").run(AnalysisJob(tuple(rows), inputs, tmp_path / "equal"))
+    assert Findings.read(tmp_path / "equal").summary[0].endswith("significantly below in 0.")
+    for row in rows[2:]:
+        write_training(inputs[row.train], ["pos"], 250, start=inputs[rows[0].train])
+    Options(type="score_matrix").run(AnalysisJob(tuple(rows), inputs, tmp_path / "longer"))
+    findings = Findings.read(tmp_path / "longer")
+    assert findings.summary[0].endswith("significantly below in 0, but mtl had 3.5 times the updates of stl.")
+    scores, _, tests = findings.tables
+    assert [[cell.text for cell in row[-2:]] for row in scores.rows] == [["100", "800"], ["350", "2,800"]]
+    assert [cell.value for cell in tests.rows[0][-2:]] == [3.5, 3.5]
+    assert tests.csv().splitlines()[0].endswith("times the updates,times the examples")
+
+
+def test_static_pruning_is_compared_with_a_control_that_trained_as_long(two_models, tmp_path: Path) -> None:
+    """Models that started from stl: one with gates, one without; the first is compared with the second."""
+    rows, inputs = two_models
+    started = [
+        replace(model_row(group, ["pos"], seed), starts=(f"train-stl-pos-s{seed}",))
+        for group in ("ft", "sp")
+        for seed in (1, 2)
+    ]
+    started = [replace(row, gated=row.group == "sp") for row in started]
+    for row, same in zip(started, (rows[2], rows[3], rows[0], rows[1]), strict=True):
+        inputs[row.evaluate] = inputs[same.evaluate]
+        inputs[row.train] = write_training(tmp_path / row.train, ["pos"], start=inputs[f"train-stl-pos-s{row.seed}"])
+    Options(type="score_matrix").run(AnalysisJob((*rows[:2], *started), inputs, tmp_path / "out"))
+    findings = Findings.read(tmp_path / "out")
+    assert findings.summary[0].startswith("ft against stl: +9.00 points")
+    assert findings.summary[0].endswith(", but ft had 2.0 times the updates of stl.")
+    assert findings.summary[1].startswith("sp against ft: −9.00 points") and "but" not in findings.summary[1]
+    assert " sp is compared with ft, which went on from the same models without gates." in findings.tables[1].caption
+    assert {test.family.name for test in ToldTests.restored(findings.numbers).tests} == {"ft, sp with stl, ft"}
 
 
 def test_p_values_are_those_of_runs_by_default(two_models) -> None:
@@ -148,6 +192,9 @@ def test_runs_of_one_start_are_tested_only_against_runs_of_the_same_start(two_mo
 def test_a_model_that_chose_nothing_is_not_tested_against_itself(two_models, tmp_path: Path) -> None:
     rows, inputs = two_models
     selected = [replace(row, group="oracle", train=f"train-o-s{row.seed}", select="select-o") for row in rows[:2]]
+    for row in selected:
+        inputs[row.train] = write_training(tmp_path / row.train, ["pos"])
+        write_json(inputs[row.train] / "model.json", {"tasks": [{"name": "pos"}]})
     job = AnalysisJob((*rows, *selected), inputs, tmp_path / "out")
     facts = Options(type="score_matrix").run(replace(job, models=with_choices(job.models, inputs)))
     assert facts["comparisons"] == 1
@@ -208,7 +255,7 @@ def test_without_a_baseline_there_are_scores_and_a_sentence(two_models, tmp_path
 
 def test_counts_that_do_not_give_the_score_are_refused(two_models) -> None:
     _, inputs = two_models
-    directory = next(iter(inputs.values()))
+    directory = inputs["evaluate-stl-pos-s1"]
     np.savez(directory / "counts.npz", pos=np.ones((10, 2), np.int64))
     with pytest.raises(StageError, match=r"E441.*counts of task 'pos' give 100.0000, its recorded score is 80.0000"):
         Evaluation.read(directory)
@@ -244,7 +291,7 @@ def test_a_sweep_over_kinds_with_options_is_compared_and_named_in_short(tmp_path
         rows.append(model_row("sw", ["pos"], 1, [["sharing", value]], name=f"sw{number}"))
     for number, row in enumerate(rows):
         _evaluation(tmp_path / row.evaluate, [5 + number] * 10)
-    inputs = {row.evaluate: tmp_path / row.evaluate for row in rows}
+    inputs = _inputs(tmp_path, rows)
     facts = Options(type="score_matrix", rounds=200).run(AnalysisJob(tuple(rows), inputs, tmp_path / "out"))
     assert facts["comparisons"] == 3
     table = Table.read(tmp_path / "out/tables/deltas.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant
 from tests.model_rows import model_row
+from tests.trainings import write_training
 from tests.unit.analyses.gated_models import CLOSED, OPEN, write_model
 
 Made = tuple[list[ModelRow], dict[str, Path]]
@@ -64,6 +66,21 @@ def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> Non
         "pos: the sparsest model within one point on dev, dp: pos [lambda 0.2] with 50 % of the heads, has −1.00 "
         "points against stl on test; that is not tested: one seed does not show how seeds scatter.",
     )
+
+
+def test_a_longer_training_is_told_beside_what_fewer_heads_cost(swept: Made, tmp_path: Path) -> None:
+    rows, inputs = swept
+    longer = {row.train: write_training(tmp_path / row.train, ["pos"], 300) for row in rows[1:]}
+    Options(type="sparsity_curve").run(AnalysisJob(tuple(rows), {**inputs, **_same(inputs, longer)}, tmp_path / "out"))
+    (told,) = Findings.read(tmp_path / "out").summary
+    assert told.endswith("one seed does not show how seeds scatter, but dp had 3.0 times the updates of stl.")
+
+
+def _same(inputs: dict[str, Path], lengths: dict[str, Path]) -> dict[str, Path]:
+    """The same models with other lengths of training."""
+    for name, folder in lengths.items():
+        shutil.copytree(inputs[name], folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.json"))
+    return lengths
 
 
 def test_without_a_baseline_it_still_tells_what_is_kept(swept: Made, tmp_path: Path) -> None:

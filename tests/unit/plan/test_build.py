@@ -12,6 +12,7 @@ from mtlspec.errors import IntegrityError
 from mtlspec.plan.build import build_plan
 from mtlspec.plan.rows import restored_rows
 from mtlspec.plan.types import Plan
+from mtlspec.results.variants import baseline_for, variants
 from mtlspec.spec.load import load_spec
 from mtlspec.spec.packs import Pack
 from tests.unit.spec.small_project import SPEC, make_project
@@ -47,6 +48,22 @@ def test_rows_tell_all_trainings_that_a_model_descends_from(tmp_path: Path) -> N
     rows = {row["train"]: row for row in plan.stage("report").params["models"]}
     assert rows["train-two-pos-s2"]["starts"] == ["train-one-pos-s2", "train-stl-pos-s1"]
     assert rows["train-one-pos-s2"]["starts"] == ["train-stl-pos-s1"] and "starts" not in rows["train-stl-pos-s2"]
+
+
+def test_rows_tell_gates_and_comparing_analyses_get_the_trainings(tmp_path: Path) -> None:
+    """Static pruning and its control, which goes on from the same models without gates."""
+    more = "  sp: {tasks: each, sharing: {type: l0, mode: static, lambda: 0.1}, start: stl}\n"
+    more += "  ft: {tasks: each, sharing: hard, start: stl}\nanalyses:\n  pruned: {type: pruning_table}"
+    plan = _plan(tmp_path, SPEC.replace("analyses:", more))
+    rows = restored_rows(plan.stage("report").params["models"])
+    assert {row.group for row in rows if row.gated} == {"sp"}
+    assert {row.group for row in rows if row.starts} == {"sp", "ft"}
+    assert [row.stored() for row in rows] == plan.stage("report").params["models"]
+    for name, groups in (("pruned", {"stl", "mtl", "sp", "ft"}), ("scores", {"stl", "mtl"})):
+        trained = {row.train for row in rows if row.group in groups}
+        assert {role for role in plan.stage(f"analyse-{name}").inputs if role.startswith("train-")} == trained
+    models = {(one.group, one.tasks): one for one in variants(rows)}
+    assert baseline_for(models["sp", ("pos",)], "pos", "stl", list(models.values())) is models["ft", ("pos",)]
 
 
 def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:

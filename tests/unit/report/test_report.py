@@ -241,6 +241,6 @@ def _content(spec: dict[str, Any], *models: Variant) -> Content:
     return Content(
         spec=spec, corpora=(Corpus("toy", {}, (), {}),), encoder={"name": "tiny", "source": {}}, environment={},
         models=models,
-        metrics={"pos": "accuracy"}, sections=(), overview=nothing, training=nothing, provenance=nothing,
-        labelled=nothing, hyperparameters=(), digest="", reproduce={"run": "", "dvc": ""},
+        metrics={"pos": "accuracy"}, sections=(), overview=nothing, lengths=nothing, training=nothing,
+        provenance=nothing, labelled=nothing, hyperparameters=(), digest="", reproduce={"run": "", "dvc": ""},
     )  # fmt: skip

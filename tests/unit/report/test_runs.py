@@ -11,6 +11,7 @@ from mtlspec.report.runs import overview_table, training_table
 from mtlspec.results.evaluations import Evaluation
 from mtlspec.results.variants import variants
 from tests.model_rows import model_row
+from tests.trainings import write_training
 
 
 def test_both_means_of_a_model_of_chosen_tasks_are_over_all_that_it_learnt(tmp_path: Path) -> None:
@@ -21,6 +22,7 @@ def test_both_means_of_a_model_of_chosen_tasks_are_over_all_that_it_learnt(tmp_p
     (tmp_path / "epochs.json").write_text(json.dumps([kept]))
     about = {task: {"main": "accuracy", "test": {"accuracy": value}} for task, value in test.items()}
     evaluations = {row.evaluate: Evaluation(about, dict.fromkeys(test, TagAccuracy()), {})}
+    models, inputs = variants([row]), {row.train: write_training(tmp_path, ["pos", "dep", "ner"])}
     for table in (overview_table, training_table):
-        (cells,) = table(variants([row]), evaluations, {row.train: tmp_path}).rows
+        (cells,) = table(models, evaluations, inputs).rows
         assert [cell.value for cell in cells[-2:]] == [60.0, 50.0]
