@@ -275,7 +275,7 @@ def test_like_is_compared_with_like_where_las_is_published_without_punctuation()
     scores = compared_scores(BERT, TASKS, [single], found)
     assert scores == {"dep": "las_no_punct"}
     tests, _ = told_tests([matrix], models, found, scores)
-    test = tests[joint.label, "dep", "stl"]
+    test = tests[joint.label, "dep", single.label]
     expected = difference_of(joint, single, "dep", found, score="las_no_punct")
     assert test.found == expected
     assert test.p_holm == expected.p
