@@ -115,9 +115,7 @@ def _show(found: GuessedCard, path: Path, remark: str | None) -> None:
     for split, size in found.sizes.items():
         named = found.values["files"][0]["paths"].get(split, "held out of train")
         console.say(f"  {split:<{width}} {named if isinstance(named, str) else ', '.join(named)}: {size:,} sentences")
-    console.say(
-        f"  {'tasks':<{width}} " + ", ".join(f"{layer} ({task})" for layer, task in task_types(found.card).items())
-    )
+    console.say(f"  {'tasks':<{width}} " + ", ".join(f"{layer} ({task})" for layer, task in task_types(found).items()))
     told = "language, licence and source are not known: write them into the card"
     for note in (*found.notes, *([remark] if remark else []), told):
         console.say(f"  {'check':<{width}} {note}")
@@ -131,4 +129,4 @@ def _show_next(found: GuessedCard, project: Project) -> None:
     encoder = next((name for name in ("minilm", "tiny", *encoders) if name in encoders), "tiny")
     console.say(f"\nnext\n  mtlspec data sample {found.card.name}\n  mtlspec data stats {found.card.name}")
     console.say(f"  mtlspec run {found.card.name}, once specs/{found.card.name}.yaml holds, for instance:\n")
-    console.say("\n".join(f"    {line}" for line in spec_text(found.card, encoder).splitlines()))
+    console.say("\n".join(f"    {line}" for line in spec_text(found, encoder).splitlines()))

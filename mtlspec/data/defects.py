@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtlspec.data.pins import resolve_root
+from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, MtlspecError, Problems
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
@@ -67,8 +69,12 @@ def renamed(defect: DataError, path: Path, name: str) -> DataError:
     return DataError(defect.code, defect.message, type(place)(name, place.line, place.column), defect.hint)
 
 
-def check_splits(card: DataCard, root: Path) -> None:
-    """Read everything once; an error that has all defects of all splits."""
+def check_splits(
+    card: DataCard,
+    root: Path,
+    see: Callable[[str, Sentence], None] = lambda _split, _sentence: None,
+) -> None:
+    """Read everything once; an error that has all defects of all splits. `see` is told of every sentence."""
     from mtlspec.data.corpus import read_split
 
     problems: list[MtlspecError] = []
@@ -77,8 +83,8 @@ def check_splits(card: DataCard, root: Path) -> None:
         if split in held_out and problems:
             continue  # its sentences come from the training files
         try:
-            for _ in read_split(card, root, split, []):
-                pass
+            for sentence in read_split(card, root, split, []):
+                see(split, sentence)
         except MtlspecError as error:
             problems.extend(error.problems)
     if problems:

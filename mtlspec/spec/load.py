@@ -47,6 +47,7 @@ class LoadedSpec:
     base: str  # what this file calls the spec; with overrides, `spec.name` is that of a variant
     overrides: tuple[str, ...]
     needs: Needs
+    tasks: Mapping[str, Node]  # each task where it was said
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def examine_spec(path: Path, project: Project, overrides: Sequence[str] = ()) ->
     spec = resolved(spec, data, encoder).model_copy(update={"name": name_of_run(base, overrides)})
     files = tuple(dict.fromkeys(loader.sources.files))
     source = project.relative(path.absolute())
-    loaded = LoadedSpec(spec, data, encoder, files, source, base, tuple(overrides), needs)
+    loaded = LoadedSpec(spec, data, encoder, files, source, base, tuple(overrides), needs, node.children("tasks"))
     return Examined((), needs, loaded)
 
 

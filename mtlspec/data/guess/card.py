@@ -11,16 +11,22 @@ from typing import Any, Literal
 
 from mtlspec.data.blocks import lines
 from mtlspec.data.corpus import read_split
-from mtlspec.data.guess.reading import SAMPLE, Reading, fits
+from mtlspec.data.guess.reading import SAMPLE, Reading, fits, shown
 from mtlspec.data.guess.rows import fitting, guess_arrow, guess_json, is_arrow
 from mtlspec.data.guess.splits import splits_beside
 from mtlspec.data.guess.tables import guess_tables
 from mtlspec.data.guess.words import guess_words
-from mtlspec.errors import DataError, MtlspecError, visible
+from mtlspec.data.layer_kinds import layer_kind
+from mtlspec.data.span_tags import strange_tags
+from mtlspec.errors import DataError, MtlspecError, Place, visible
 from mtlspec.spec.cards import DataCard
 
 _MOST_CLASSES = 20  # that a card lists
 _HELD_OUT = 0.1
+_EXPECTED = (
+    "expected: a table, JSON or Parquet with a column of texts and one of labels (few different ones) or scores; a "
+    "word a line with its tags; CoNLL-U, CoNLL-2012 or bracketed trees. `mtlspec schema --docs FILE` describes cards"
+)
 Sure = Literal["sure", "likely", "a guess"]
 
 
@@ -33,6 +39,7 @@ class GuessedCard:
     reading: Reading
     sizes: dict[str, int]  # sentences of each split
     classes: dict[str, list[str]]  # layer -> its classes, where they are few
+    spans: frozenset[str]  # layers of tags that spell spans, everywhere
     notes: tuple[str, ...]  # what should be looked at
     malformed: int  # sentences
 
@@ -40,7 +47,8 @@ class GuessedCard:
     def sure(self) -> Sure:
         if not self.reading.told:
             return "a guess"
-        return "sure" if self.reading.distinctive and not self.reading.doubts and not self.malformed else "likely"
+        sound = not self.malformed and all(self.sizes.values())
+        return "sure" if self.reading.distinctive and not self.reading.doubts and sound else "likely"
 
 
 def guess_card(path: Path, name: str, root: str, folder: Path) -> GuessedCard:
@@ -80,7 +88,7 @@ def guess_reading(path: Path, name: str) -> Reading:
     """How one file can be read."""
     if not path.is_file():
         what = "this is a folder" if path.is_dir() else "there is no such file"
-        raise DataError("E750", what, path, "name one file of the corpus, such as its training file")
+        raise DataError("E750", what, Place(shown(path)), "name one file of the corpus, such as its training file")
     if is_arrow(path):
         found = guess_arrow(path)
     else:
@@ -88,8 +96,7 @@ def guess_reading(path: Path, name: str) -> Reading:
         readings = (guess_json(path, sample), guess_words(path, sample, name))
         found = fitting(readings, path) or fitting(guess_tables(sample), path)
     if found is None:
-        hint = "docs/your_data.md has a card for every reader, to copy and fill in"
-        raise DataError("E751", "no reader finds words or a text together with something to learn in it", path, hint)
+        raise DataError("E751", "nothing to learn from was found", Place(shown(path)), _EXPECTED)
     return found
 
 
@@ -133,15 +140,16 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
     lenient = DataCard.model_validate(values | {"on_invalid": "drop"})
     sizes: dict[str, int] = {}
     malformed = 0
-    met: dict[str, set[str]] = {layer: set() for layer in reading.reader.get("label", {})}
+    kinds = {layer: layer_kind(kind) for layer, kind in lenient.layer_kinds.items()}
+    met: dict[str, set[str]] = {layer: set() for layer in lenient.layer_kinds}
     for split in lenient.splits:
         dropped: list[DataError] = []
         sizes[split] = 0
         try:
-            for sentence in read_split(lenient, folder, split, dropped):
+            for sentence in read_split(lenient, folder, split, dropped, shown(folder)):
                 sizes[split] += 1
-                for layer, classes in met.items():
-                    classes.update([str(sentence.layers[layer])] if layer in sentence.layers else [])
+                for layer, value in sentence.layers.items():
+                    met[layer].update(kinds[layer].labels(value))
         except MtlspecError as error:
             if split == "train" and not sizes[split]:
                 raise
@@ -150,14 +158,28 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
         if dropped:
             share = f"{len(dropped):,} of {len(dropped) + sizes[split]:,}"
             doubts.append(f"{share} sentences of {split} are malformed, the first at {dropped[0]}")
-    few = {layer: sorted(found, key=_as_number) for layer, found in met.items() if 1 < len(found) <= _MOST_CLASSES}
+    strange = {layer: strange_tags(tags) for layer, tags in met.items() if kinds[layer].per_word and tags}
+    for layer, tags in strange.items():
+        if tags and len(tags) < len(met[layer]) / 2:
+            doubts.append(f"tags of '{layer}' that spell no part of a span, as the others do: {', '.join(tags)}")
+    classes = {layer: met[layer] for layer in reading.reader.get("label", {})}
+    few = {layer: sorted(found, key=_as_number) for layer, found in classes.items() if 1 < len(found) <= _MOST_CLASSES}
     few = {layer: classes for layer, classes in few.items() if all(visible(name) == name for name in classes)}
     if few:
         group = values["files"][0]
         values = values | {"files": [group | {"reader": group["reader"] | {"classes": few}}]}
         reading = replace(reading, reader=values["files"][0]["reader"])
     card = DataCard.model_validate(values)
-    return GuessedCard(card, values, reading, sizes, few, (*reading.doubts, *doubts), malformed)
+    return GuessedCard(
+        card,
+        values,
+        reading,
+        sizes,
+        few,
+        frozenset(layer for layer in strange if not strange[layer]),
+        (*reading.doubts, *doubts),
+        malformed,
+    )
 
 
 def _as_number(text: str) -> tuple[float, str]:

@@ -23,6 +23,12 @@ TASKS = {
 """Kind of layer -> the task that learns it."""
 
 
+def shown(path: Path) -> str:
+    """A path for people: relative to where they are, if it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a file seems to be: the options of a reader, layers and their columns, and what should be looked at."""

@@ -88,8 +88,13 @@ class Profile:
     @property
     def is_text(self) -> bool:
         known = self.name in _NAMES_OF_TEXTS or any(self.name in pair for pair in _PAIRS)
-        varied = self.distinct > 0.2 * len(self.cells) or self.distinct > _MOST_CLASSES
-        return not self.numeric and not self.is_tree and varied and self.words >= (1.5 if known else 3)
+        varied = known or self.distinct > 0.2 * len(self.cells) or self.distinct > _MOST_CLASSES
+        return self.is_wording and varied and self.words >= (1.5 if known else 3)
+
+    @property
+    def is_wording(self) -> bool:
+        """Some words, whether many different ones or the same again and again."""
+        return not self.numeric and not self.is_tree and self.words >= 1.5
 
     @property
     def is_name(self) -> bool:
@@ -171,13 +176,23 @@ def _input(known: Mapping[Column, Profile], doubts: list[str]) -> dict[str, Any]
             _mention(doubts, texts, both)
             return {"text": both}
     named = [name for name in texts if known[name].name in _NAMES_OF_TEXTS]
-    chosen = named[:1] or texts[:2]
+    chosen = named[:1] or texts[:2] or _repeated(known, doubts)
     if not chosen:
         return None
     _mention(doubts, texts, chosen)
     if not named and len(texts) > 1:
         doubts.append(f"{_GUESSED}which columns are the texts: nothing but their cells tells")
     return {"text": chosen}
+
+
+def _repeated(known: Mapping[Column, Profile], doubts: list[str]) -> list[Column]:
+    """Where no column has different texts: the one with the longest, if they are longer than those of any other."""
+    wordings = [name for name, profile in known.items() if profile.is_wording and not profile.lists]
+    longest = max(wordings, key=lambda name: known[name].words, default=None)
+    if longest is None or any(known[name].words == known[longest].words for name in wordings if name != longest):
+        return []
+    doubts.append(f"{_GUESSED}'{longest}' is the text, although it has only {known[longest].distinct} different ones")
+    return [longest]
 
 
 def _mention(doubts: list[str], texts: Sequence[Column], chosen: Sequence[Column]) -> None:

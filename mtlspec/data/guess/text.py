@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mtlspec.data.guess.card import GuessedCard
 from mtlspec.data.guess.reading import TASKS
 from mtlspec.errors import visible_json
-from mtlspec.spec.cards import DataCard
 
 _PLAIN = re.compile(r"[A-Za-z][\w./-]*")
 _NOT_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"}
@@ -28,15 +28,17 @@ def card_text(values: Mapping[str, Any]) -> str:
     return "\n".join(written) + "\n"
 
 
-def task_types(card: DataCard) -> dict[str, str]:
-    """Layer -> the task that learns it."""
-    kinds = card.layer_kinds.items()
-    return {layer: "biaffine_ner" if (layer, kind) == ("ner", "tags") else TASKS[kind] for layer, kind in kinds}
+def task_types(found: GuessedCard) -> dict[str, str]:
+    """Layer -> the task that learns it; entities only where every tag spells a part of one."""
+    entities = {"ner"} & found.spans
+    return {
+        layer: "biaffine_ner" if layer in entities else TASKS[kind] for layer, kind in found.card.layer_kinds.items()
+    }
 
 
-def spec_text(card: DataCard, encoder: str) -> str:
+def spec_text(found: GuessedCard, encoder: str) -> str:
     """A spec with one task for every layer, each learnt alone and all together."""
-    tasks = task_types(card)
+    card, tasks = found.card, task_types(found)
     lines = ["mtlspec: 1", f"name: {card.name}", f"data: {card.name}", f"encoder: {{card: {encoder}}}", "tasks:"]
     lines += [f"  {layer}: {{type: {task}, layer: {layer}}}" for layer, task in tasks.items()]
     lines += ["models:", "  stl: {tasks: each, sharing: hard}"]

@@ -84,5 +84,6 @@ def test_what_cannot_be_guessed_leaves_nothing(project: Project, capsys: pytest.
     before = sorted(project.data_cards.iterdir())
     (project.root / "prose.txt").write_text("Just prose.\nNothing else.\n")
     assert run(["data", "new", "prose.txt"]) == 3 and run(["data", "new", "none.txt"]) == 3
-    assert [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()] == ["error E751", "error E750"]
+    said = [line.split(": ")[:2] for line in capsys.readouterr().err.splitlines()]
+    assert said == [["prose.txt", "error E751"], ["none.txt", "error E750"]]
     assert sorted(project.data_cards.iterdir()) == before

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mtlspec.data.guess.card import GuessedCard, corpus_folder, guess_card, guess_reading
 from mtlspec.data.guess.splits import bare_name, split_of, splits_beside
-from mtlspec.data.guess.text import card_text, spec_text
+from mtlspec.data.guess.text import card_text, spec_text, task_types
 from mtlspec.errors import DataError, MtlspecError
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.yaml import parse_yaml
@@ -196,8 +196,31 @@ def test_classes_that_no_card_can_hold_are_not_listed(tmp_path: Path) -> None:
     assert not found.classes and parse_yaml(card_text(found.values).encode(), "x.yaml")
 
 
+@pytest.mark.parametrize("header", ["text\tlabel", "some\tother", ""])
+def test_texts_may_repeat(tmp_path: Path, header: str) -> None:
+    texts = ("a good film it was", "a bad film", "the film was long, and boring")
+    body = [f"{texts[number % 3]}\t{'pos' if number % 2 else 'neg'}" for number in range(90)]
+    found = guessed(write(tmp_path / "a.tsv", rows(*([header] if header else []), *body)))
+    text, label = header.split("\t") if header else (0, 1)
+    assert found.reading.reader["text"] == [text] and list(found.reading.reader["label"].values()) == [label]
+    told = f"a guess: '{text}' is the text, although it has only 3 different ones"
+    assert (told in found.notes) == (header != "text\tlabel") and found.sure != "sure"  # a split may be left empty
+
+
+def test_entities_are_proposed_where_all_tags_spell_spans(tmp_path: Path) -> None:
+    def tagged(last: str) -> GuessedCard:
+        tags = [*["B-PER", "I-PER", "B-LOC"] * 20, last]
+        lines = [f"Word{number} {tag}\nsleeps{number} O\n" for number, tag in enumerate(tags)]
+        return guessed(write(tmp_path / last / "ner.txt", rows(*lines)))
+
+    assert task_types(tagged("B-ORG")) == {"ner": "biaffine_ner"}
+    odd = tagged("Q-ORG")
+    assert task_types(odd) == {"ner": "tagging"} and "ner: {type: tagging, layer: ner}" in spec_text(odd, "tiny")
+    assert "tags of 'ner' that spell no part of a span, as the others do: Q-ORG" in odd.notes
+
+
 def test_what_no_reader_can_read_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="E751: no reader finds words or a text"):
+    with pytest.raises(DataError, match="E751: nothing to learn from was found; expected: a table"):
         guess_reading(write(tmp_path / "prose", "This is prose.\nIt has no labels, and no columns.\n"), "x")
     with pytest.raises(DataError, match="E750: there is no such file"):
         guess_reading(tmp_path / "none", "x")
@@ -240,7 +263,7 @@ def test_any_bytes_give_a_guess_or_one_line(content: bytes) -> None:
             except MtlspecError as error:
                 assert all("\n" not in str(problem) for problem in error.problems)
             else:
-                assert spec_text(found.card, "tiny") and card_text(found.values)
+                assert spec_text(found, "tiny") and card_text(found.values)
 
 
 EXPECTED: dict[str, tuple[str, Any, Any]] = {
