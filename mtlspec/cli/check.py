@@ -38,6 +38,8 @@ def command(
 
     Every error is one line: file:line:column, a number, what is wrong and, where possible, what was meant. Data and
     encoders must be here and locked, unless a run has made its own copies; large files are only looked for, not hashed.
+    Small corpora are read: malformed sentences and labels that do not fit their tasks are named. Which corpora were
+    not read is said. Of an encoder the settings are looked at; a run tries its tokenizer and its weights.
     """
     from mtlspec.cli import console
     from mtlspec.cli.specs import find_wanted
@@ -89,9 +91,11 @@ def _examine(
 
 def _lacking(project: Project, examined: Examined, note: Callable[[str], None]) -> list[MtlspecError]:
     """What a run would miss on this machine."""
+    from mtlspec.execute.label_check import problems_of_files
     from mtlspec.execute.machine import Machine
     from mtlspec.execute.materialise import materialise_loaded
     from mtlspec.execute.staleness import statuses
+    from mtlspec.execute.surveys import Surveys
     from mtlspec.io.budget import Budget
 
     def work() -> Collection[str] | None:
@@ -101,10 +105,16 @@ def _lacking(project: Project, examined: Examined, note: Callable[[str], None]) 
         return {status.stage.name for status in statuses(planned) if status.computed}
 
     budget = Budget(_HASHED)
-    found = list(Machine(project, work, note, budget, budget).lacks(examined.needs))
+    surveys = Surveys(project)
+    found = list(Machine(project, work, note, budget, budget, surveys).lacks(examined.needs))
+    if examined.loaded is not None:
+        found += problems_of_files(project, examined.loaded, surveys.found).values()
     if budget.passed_over:
         files = "1 large file is" if budget.passed_over == 1 else f"{budget.passed_over} large files are"
         note(f"{files} here, but not compared with the card's digest: a run does that")
+    if surveys.unread:
+        named = ", ".join(sorted(surveys.unread))
+        note(f"not read, because it would take long: {named}; a run looks for malformed sentences before it trains")
     return found
 
 

@@ -10,10 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 from mtlspec.data.pins import check_pins, resolve_root
+from mtlspec.data.special_tokens import named_specials
 from mtlspec.errors import DataError, EncoderError, MtlspecError, Place, SetupError
+from mtlspec.execute.surveys import Surveys
 from mtlspec.io.budget import Budget
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
+from mtlspec.model.encoder.config_check import check_config
 from mtlspec.model.encoder.pinned_files import check_digest, check_known, needed_files, require_safe_weights
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.load import Needs
@@ -31,6 +34,7 @@ class Machine:
     note: Callable[[str], None]
     data: Budget = field(default_factory=Budget)  # for hashing
     encoder: Budget = field(default_factory=lambda: Budget(0))  # whose stage hashes what it copies
+    surveys: Surveys | None = None  # None: no corpus is read
 
     def lacks(self, needs: Needs) -> Iterator[MtlspecError]:
         """Every reason for which a run would stop, before it starts."""
@@ -65,6 +69,8 @@ class Machine:
             return
         try:
             check_pins(card, root, self.project.data_cards / f"{card.name}.yaml", self.data)
+            if self.surveys is not None:
+                self.surveys.read(card, root)
         except MtlspecError as error:
             yield from error.problems
 
@@ -81,6 +87,9 @@ class Machine:
 
     def _check_files(self, card: EncoderCard, folder: Path, weights: bool, file: Path) -> None:
         files, pins = needed_files(folder), card.source.pins()
+        if "config.json" in files.names:
+            check_config(folder / "config.json")
+        named_specials(folder)
         if weights:
             require_safe_weights(folder)
         check_known(files, pins, card.source.all_pinned, file)

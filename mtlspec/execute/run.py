@@ -12,11 +12,13 @@ from mtlspec.errors import Problems
 from mtlspec.execute.alone import run_alone
 from mtlspec.execute.estimate import Estimates, estimates
 from mtlspec.execute.interruption import Interrupted, what_is_kept
+from mtlspec.execute.label_check import problems_of_files
 from mtlspec.execute.leftovers import repair_metadata
 from mtlspec.execute.machine import Machine
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.scheduler import Scheduler, Watcher
 from mtlspec.execute.staleness import statuses
+from mtlspec.execute.surveys import Surveys
 from mtlspec.io.project import Project
 from mtlspec.spec.models import RunOptions as MachineOptions
 
@@ -51,7 +53,11 @@ def run_spec(
             note(f"repaired: removed {path}, which an interrupted command had left broken")
         expected = estimates(project, planned.plan)
         stale = {status.stage.name for status in statuses(planned) if status.computed}
-        if missing := list(Machine(project, lambda: stale, note).lacks(planned.loaded.needs)):
+        surveys = Surveys(project) if stale else None
+        missing = list(Machine(project, lambda: stale, note, surveys=surveys).lacks(planned.loaded.needs))
+        if surveys is not None and not options.keep_going:
+            missing += problems_of_files(project, planned.loaded, surveys.found).values()
+        if missing:
             raise Problems(missing)
         planned.write()
         workers = options.workers or room(planned.loaded.spec.run, options.cores)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.dvc_voice import speak_for_dvc
 from mtlspec.execute.failure import failure
+from mtlspec.execute.label_check import problems_of_prepared
 from mtlspec.execute.listener import Listener
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
@@ -52,6 +53,7 @@ class Scheduler:
     progress: dict[str, tuple[int, int]] = field(default_factory=dict)  # of running stages: done, of how many
     _queue: list[Stage] = field(default_factory=list)
     _compiled: bool = False
+    _unfit: dict[str, MtlspecError] | None = None  # tasks whose labels do not fit; None: nobody looked
 
     def run(self) -> dict[str, Outcome]:
         """Every stage's outcome; raises what failed, after everything that finished was recorded."""
@@ -128,15 +130,33 @@ class Scheduler:
     def _next(self, running: list[Stage]) -> list[Stage]:
         """What to start now; nothing more after a failure, unless the run is to keep going.
 
-        As long as files are read, nothing else starts: a malformed file is refused before anything is trained.
+        As long as files are read, nothing else starts, and as long as data are prepared, no model: malformed files and
+        labels that do not fit their tasks are refused before anything is trained on any of them.
         """
+        if not self._preparing and any(stage.kind == "train" for stage in self._queue):
+            self._check_labels()
         if self.failures and not self.keep_going:
             return []
         reading = any(stage.kind == "data" for stage in (*self._queue, *running))
-        ready = [stage for stage in self._queue if stage.kind == "data" or not reading]
+        first = {"data"} if reading else {"data", "encoder", "prepare"}
+        ready = [stage for stage in self._queue if stage.kind in first or not (reading or self._preparing)]
         chosen = ready[: max(self.workers - len(running), 0)]
         self._queue = [stage for stage in self._queue if stage not in chosen]
         return chosen
+
+    @property
+    def _preparing(self) -> bool:
+        return any(stage.kind == "prepare" and stage.name not in self.outcomes for stage in self.planned.plan.stages)
+
+    def _check_labels(self) -> None:
+        """Models of tasks whose labels do not fit are not trained."""
+        if self._unfit is None:
+            self._unfit = problems_of_prepared(self.planned)
+            self.failures += self._unfit.values()
+        unfit = [stage for stage in self._queue if stage.kind == "train" and self._unfit.keys() & stage.params["tasks"]]
+        for stage in unfit:
+            self._queue.remove(stage)
+            self._finish(stage.name, "skipped")
 
     def _use_idle_worker(self, zygote: Zygote, waiting: list[Stage], running: int) -> None:
         """While the first stages leave a worker idle, compile what later ones would all compile at the same time."""

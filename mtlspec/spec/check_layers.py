@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
-from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, LayerKind, TaskOptions
+from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, LabelProblem, LayerKind, TaskOptions
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import either, shorten
 
@@ -40,7 +40,12 @@ def check_task_layer(task: Node, card: DataCard | None) -> Iterator[SpecError]:
     except ValidationError:  # told of elsewhere
         return
     if problem is not None:
-        yield SpecError("E811", problem.message, task.near((problem.option,)).place, problem.hint)
+        yield label_error(task, problem)
+
+
+def label_error(task: Node, problem: LabelProblem) -> SpecError:
+    """Asked before anything runs where a card names all labels, else as soon as the data are prepared."""
+    return SpecError("E811", problem.message, task.near((problem.option,)).place, problem.hint)
 
 
 def layers_named(analysis: Node) -> dict[str, LayerKind] | None:
