@@ -68,9 +68,10 @@ class Machine:
                 self.note(f"{error.message}: using the copy that was made when it was here")
             return
         try:
+            passed_over = self.data.passed_over
             check_pins(card, root, self.project.data_cards / f"{card.name}.yaml", self.data)
             if self.surveys is not None:
-                self.surveys.read(card, root)
+                self.surveys.read(card, root, pinned=passed_over == self.data.passed_over)
         except MtlspecError as error:
             yield from error.problems
 
@@ -87,15 +88,15 @@ class Machine:
 
     def _check_files(self, card: EncoderCard, folder: Path, weights: bool, file: Path) -> None:
         files, pins = needed_files(folder), card.source.pins()
-        if "config.json" in files.names:
-            check_config(folder / "config.json")
-        named_specials(folder)
         if weights:
             require_safe_weights(folder)
         check_known(files, pins, card.source.all_pinned, file)
         for name in files.names:
             if name in pins and self.encoder.allows(folder / name):
                 check_digest(folder / name, digest_file(folder / name), pins[name])
+        if "config.json" in files.names:
+            check_config(folder / "config.json")
+        named_specials(folder)
 
     def _device(self, needs: Needs) -> Iterator[MtlspecError]:
         why = None if needs.device == "cpu" else _no_gpu(int(needs.device.partition(":")[2] or 0))

@@ -21,15 +21,21 @@ QUICK = 3e6  # bytes of all corpora that are read anew: less than half a second
 
 @dataclass
 class Surveys:
-    """What the corpora of one command hold. A card has pins for all of its files, and these hold."""
+    """What the corpora of one command hold, of those whose files are the pinned ones."""
 
     project: Project
-    left: float = QUICK  # bytes that may still be read
+    left: float = field(default_factory=lambda: QUICK)  # bytes that may still be read
     found: dict[str, dict[str, Labels]] = field(default_factory=dict)  # card -> layer -> labels
     unread: set[str] = field(default_factory=set)  # cards
 
-    def read(self, card: DataCard, root: Path) -> None:
-        """An error has all defects; a corpus that is too large for what is left is only noted."""
+    def read(self, card: DataCard, root: Path, pinned: bool) -> None:
+        """An error has all defects; a corpus that is too large for what is left is only noted.
+
+        So is one of which nobody knows whether its files are the pinned ones, under which it would be remembered.
+        """
+        if not pinned:
+            self.unread.add(card.name)
+            return
         path = self.project.state / "surveys" / f"{_key(card)}.json"
         known = _remembered(path)
         if known is None:

@@ -9,7 +9,7 @@ import pytest
 
 from mtlspec.cli import check as command
 from mtlspec.cli.app import run
-from mtlspec.execute import machine
+from mtlspec.execute import machine, surveys
 from mtlspec.io.project import Project
 from tests import toy
 from tests.unit.spec.small_project import SPEC, make_project
@@ -70,12 +70,85 @@ def test_large_files_are_looked_for_and_not_hashed(
     (root / "dev.conllu").write_text("other")
     monkeypatch.setattr(command, "_HASHED", 0)
     capsys.readouterr()
-    assert checked(capsys, "study") == (
-        0, ["3 large files are here, but not compared with the card's digest: a run does that"]
-    )  # fmt: skip
+    assert checked(capsys, "study") == (0, [
+        "3 large files are here, but not compared with the card's digest: a run does that",
+        "not read, because it would take long: corpus; a run looks for malformed sentences before it trains",
+    ])  # fmt: skip
     (root / "dev.conllu").unlink()
     code, lines = checked(capsys, "study")
     assert code == 3 and "E263: a file of 'corpus' is missing" in lines[-1]
+
+
+def test_small_corpora_are_read_and_what_was_read_is_remembered(
+    project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_corpus(project)
+    (root / "train.conllu").write_text("1\ttrain\ta\tX\tY\t_\t0\troot\t_\t_\n\n1\tbroken\n\n2\ttwo\n")
+    assert run(["data", "lock", "corpus"]) == 0
+    capsys.readouterr()
+    code, lines = checked(capsys, "study")
+    assert code == 3 and lines[0].startswith("error E740: 2 sentences are malformed in the train files of 'corpus'")
+    assert [line.partition(" error ")[0] for line in lines[1:]] == [f"{root}/train.conllu:{n}:" for n in (3, 5)]
+    assert checked(capsys, "study", "--offline") == (0, []) and not (project.state / "surveys").exists()
+    (root / "train.conllu").write_text("1\ttrain\ta\tX\tB-Y\t_\t0\troot\t_\t_\n\n")
+    assert run(["data", "lock", "corpus"]) == 0
+    capsys.readouterr()
+    with monkeypatch.context() as patched:
+        patched.setattr(surveys, "QUICK", 0)
+        said = "not read, because it would take long: corpus; a run looks for malformed sentences before it trains"
+        assert checked(capsys, "study") == (0, [said]) and not (project.state / "surveys").exists()
+    assert checked(capsys, "study") == (0, [])
+    (remembered,) = (project.state / "surveys").iterdir()
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("it was read again")
+
+    monkeypatch.setattr(surveys, "survey", forbidden)
+    assert checked(capsys, "study") == (0, [])
+    spans = ("--set", "tasks.pos={type: biaffine_ner, layer: xpos}")
+    code, lines = checked(capsys, "study", *spans)  # what is remembered has labels, and the lines are looked up
+    assert code == 3 and [line.partition(" error ")[0] for line in lines[1:]] == [
+        f"{root}/{s}.conllu:1:" for s in ("dev", "test")
+    ]
+    monkeypatch.undo()
+    monkeypatch.chdir(project.root)
+    remembered.write_text("[")
+    assert checked(capsys, "study") == (0, []) and remembered.read_text() != "["
+
+
+def test_labels_that_options_name_must_be_there(project: Project, capsys: Capture) -> None:
+    (project.root / "corpora").mkdir()
+    for split in ("train", "dev", "test"):
+        (project.root / "corpora" / f"{split}.tsv").write_text(f"text\tlabel\n{split} a\tyes\n{split} b\tno\n")
+    reader = "{type: table, text: [text], label: {verdict: label}}"
+    paths = "{train: train.tsv, dev: dev.tsv, test: test.tsv}"
+    files = f"files:\n  - {{reader: {reader}, paths: {paths}, layers: {{verdict: verdict}}}}\n"
+    card = "card: data\nname: texts\nlicence: x\nsource: x\nroot: corpora\n"
+    (project.data_cards / "texts.yaml").write_text(card + files)
+    task = "  it:\n    type: classification\n    layer: verdict\n    metric: f1\n    positive: yess\n"
+    spec = (
+        "mtlspec: 1\nname: it\ndata: texts\nencoder: {card: small}\ntasks:\n"
+        + task
+        + "models: {stl: {tasks: each, sharing: hard}}\n"
+    )
+    (project.root / "specs" / "it.yaml").write_text(spec)
+    assert run(["data", "lock", "texts"]) == 0
+    capsys.readouterr()
+    said = (
+        "specs/it.yaml:10:15: error E811: `positive` names 'yess', which is no label of 'verdict'; did you mean 'yes'?"
+    )
+    assert checked(capsys, "it") == (2, [said])
+    assert checked(capsys, "it", "--set", "tasks.it.positive=yes") == (0, [])
+
+
+def test_broken_settings_of_an_encoder_are_found(project: Project, capsys: Capture) -> None:
+    write_corpus(project)
+    toy.write_encoder(project.root / "weights", width=16, layers=1, heads=2)
+    (project.root / "weights" / "tokenizer_config.json").write_text("{")
+    assert run(["data", "lock", "corpus"]) == 0 and run(["encoder", "lock", "folder"]) == 0
+    capsys.readouterr()
+    code, (line,) = checked(capsys, "study", "--set", "encoder.card=folder")
+    assert code == 3 and line.startswith(f"{project.root}/weights/tokenizer_config.json: error E311: not JSON")
 
 
 def test_an_encoder_must_be_there_and_pinned(project: Project, capsys: Capture) -> None:

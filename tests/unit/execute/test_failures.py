@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from mtlspec.execute.failure import failure
 from mtlspec.execute.scheduler import Scheduler
@@ -32,13 +33,22 @@ def test_one_error_of_a_stage_is_one_line() -> None:
     assert str(failure("x", {"status": -9, "tail": ""})) == "error E410: stage 'x' was ended by signal 9"
 
 
+class _Watcher:
+    """Sees which stages end, and how."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, str] = {}
+
+    def finished(self, stage: str, outcome: str) -> None:
+        self.seen[stage] = outcome
+
+
 def stage(name: str, kind: StageKind) -> Stage:
     return Stage(name=name, kind=kind, params={}, inputs={}, unit=kind, id=name)
 
 
 def test_nothing_starts_while_files_are_read() -> None:
-    scheduler = Scheduler.__new__(Scheduler)
-    scheduler.workers, scheduler.keep_going, scheduler.failures = 3, False, []
+    scheduler = Scheduler(SimpleNamespace(plan=SimpleNamespace(stages=[])), 3, _Watcher())  # type: ignore[arg-type]
     encoder, one, two = stage("encoder", "encoder"), stage("data-a", "data"), stage("data-b", "data")
     scheduler._queue = [encoder, one]
     assert scheduler._next([two]) == [one] and scheduler._queue == [encoder]
