@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import Any
 
 from mtlspec.execute.lockfile import lock_of, read_lock
 from mtlspec.execute.pipelines import possible_pipelines
+from mtlspec.execute.run_cache import remove_any
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import leftovers
 from mtlspec.plan.dvc import results_file
@@ -30,23 +30,16 @@ def repair_metadata(project: Project, places: RunPlaces) -> list[str]:
     broken = [lock for lock in map(lock_of, possible_pipelines(project, places)) if read_lock(lock) is None]
     broken += _broken_databases(site_folder(project))
     for path in broken:
-        _remove(path)
+        remove_any(path)
     broken += _mend_rwlock(project.root / ".dvc" / "tmp")
     for path in _temporary(project, places):
-        _remove(path)
+        remove_any(path)
     return [project.relative(path) for path in broken]
 
 
 def site_folder(project: Project) -> Path:
     """Where DVC remembers digests of files, unless the user has another place for it."""
     return project.root / ".dvc" / "tmp" / "site"
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _temporary(project: Project, places: RunPlaces) -> Iterator[Path]:

@@ -112,6 +112,30 @@ def _garble_entries(root: Path) -> None:
     second.write_bytes(b"\xff\x00")
 
 
+def _put_folders_in_place_of_entries(root: Path) -> None:
+    shutil.rmtree(root / RUN / "artifacts")
+    for path in _entries(root):
+        path.unlink()
+        (path / "in it").mkdir(parents=True)
+        (path / "in it" / "file").touch()
+
+
+def _put_files_in_place_of_folders(root: Path) -> None:
+    shutil.rmtree(root / RUN / "artifacts")
+    (root / RUN / "dvc.lock").unlink()
+    first, second = _entries(root)
+    for folder in (first.parent, second.parent.parent):
+        shutil.rmtree(folder)
+        folder.touch()
+
+
+def _put_folders_in_place_of_objects(root: Path) -> None:
+    shutil.rmtree(root / RUN / "artifacts")
+    for path in _objects(root):
+        path.unlink()
+        path.mkdir()
+
+
 def _lose_run_cache(root: Path) -> None:
     shutil.rmtree(root / RUN / "artifacts")
     shutil.rmtree(root / RUN / "records")
@@ -152,6 +176,9 @@ def _garble_databases(root: Path) -> None:
 DAMAGES: list[Callable[[Path], None]] = [
     _damage_entries,
     _garble_entries,
+    _put_folders_in_place_of_entries,
+    _put_files_in_place_of_folders,
+    _put_folders_in_place_of_objects,
     _lose_run_cache,
     _lose_run_cache_and_damage_objects,
     _cut_listings,
