@@ -125,8 +125,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _use_own_kinds(options: Sequence[str]) -> None:
-    """A project's `kinds/` belongs to every command but those that help."""
-    if {"-h", "--help", "--version"}.isdisjoint(options) and options and options[0] != "init":
+    """A project's `kinds/` belongs to every command but those that help, and to who examines it by himself."""
+    examined = options[:1] == ["doctor"] and "--kinds" in options
+    if {"-h", "--help", "--version"}.isdisjoint(options) and options and options[0] != "init" and not examined:
         from mtlspec.io.project import OWN_KINDS
 
         here = Path.cwd()

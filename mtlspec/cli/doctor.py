@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from mtlspec.contract.examine import Tried
     from mtlspec.execute.health import Check
 
 EXAMPLES = (
@@ -30,7 +31,8 @@ def command(
 ) -> int:
     """Test this environment: versions, tools, disk, determinism, compiled code, workers; or one encoder's heads.
 
-    With `--kinds`, what lies in the project's `kinds/` is trained, interrupted, saved, loaded and compared.
+    With `--kinds`, what lies in the project's `kinds/` is trained, interrupted, saved, loaded and compared. What cannot
+    be a kind, such as a folder of no family, is named, and the others are tried.
     """
     if kinds:
         return _own_kinds(json_)
@@ -74,23 +76,25 @@ def _heads(encoder: str, json_: bool) -> int:
 
 
 def _own_kinds(json_: bool) -> int:
-    """Exit code 1 if a kind breaks a promise."""
+    """Exit code 1 if a kind breaks a promise, or if something in `kinds/` cannot be one."""
     import tempfile
     from pathlib import Path
 
     from mtlspec.cli import console
     from mtlspec.errors import SetupError
     from mtlspec.io.project import Project
-    from mtlspec.io.words import counted
     from mtlspec.spec.families import FOLDERS
-    from mtlspec.spec.own_kinds import own_kinds
+    from mtlspec.spec.own_kinds import own_kinds, use_sound_kinds
 
     project = Project.find()
-    if not list(own_kinds(project)):
+    lost = [str(problem) for problem in use_sound_kinds()]
+    if not list(own_kinds(project)) and not lost:
         hint = "a kind is a file in the folder of its family: " + ", ".join(FOLDERS)
         raise SetupError("E661", "the project has no kinds of its own", project.own_kinds, hint)
-    from mtlspec.contract.examine import Tried, examine
+    from mtlspec.contract.examine import examine
 
+    for problem in [] if json_ else lost:
+        console.say(f"FAIL  {problem}", style="red")
     tried: list[Tried] = []
     with tempfile.TemporaryDirectory(prefix="mtlspec-") as scratch:
         for found in examine(project, Path(scratch)):
@@ -101,16 +105,23 @@ def _own_kinds(json_: bool) -> int:
                 mark = "ok  " if found.holds else "FAIL"
                 detail = f": {found.detail}" if found.detail else ""
                 console.say(f"  {mark}  {found.promise}{detail}", style=None if found.holds else "red")
-    broken = {found.kind for found in tried if not found.holds}
+    sound = not lost and all(found.holds for found in tried)
     if json_:
         fields = [{"kind": f.kind, "promise": f.promise, "holds": f.holds, "detail": f.detail} for f in tried]
-        console.say_json({"sound": not broken, "promises": fields})
+        console.say_json({"sound": sound, "not kinds": lost, "promises": fields})
     else:
-        count = len({found.kind for found in tried})
-        whole = counted(count, "kind")
-        verdict = f"{len(broken)} of {whole}: a promise is broken" if broken else f"{whole}: all promises are kept"
-        console.say(verdict, style="red" if broken else None)
-    return 1 if broken else 0
+        console.say(_verdict(tried, len(lost)), style=None if sound else "red")
+    return 0 if sound else 1
+
+
+def _verdict(tried: Sequence[Tried], lost: int) -> str:
+    from mtlspec.io.words import counted
+
+    broken = {found.kind for found in tried if not found.holds}
+    whole = counted(len({found.kind for found in tried}), "kind")
+    verdict = f"{len(broken)} of {whole}: a promise is broken" if broken else f"{whole}: all promises are kept"
+    beside = f"{lost} of what lies in kinds/ cannot be found as a kind"
+    return verdict if not lost else f"{verdict}; {beside}" if tried else beside
 
 
 def _as_json(found: Iterable[Check]) -> list[dict[str, object]]:

@@ -17,25 +17,34 @@ from mtlspec.spec.families import FAMILIES, FOLDERS
 
 def use_own_kinds(start: Path | None = None) -> None:
     """From now on, here and in processes that are started: the kinds of the project at or above `start`, if any."""
+    if problems := use_sound_kinds(start, all_or_none=True):
+        raise Problems(problems)
+
+
+def use_sound_kinds(start: Path | None = None, all_or_none: bool = False) -> list[MtlspecError]:
+    """As `use_own_kinds`, without what is wrong of them: that is returned."""
     kinds.every_added()  # mistakes in what others set are told first
     project = None
     with suppress(SetupError):
         project = Project.find(start)
     if project is None or not project.own_kinds.is_dir():
-        return
-    if problems := list(_problems(project)):
-        raise Problems(problems)
-    for folder in _folders(project.own_kinds):
-        kinds.extend(FOLDERS[folder.name], folder)
+        return []
+    problems = list(_problems(project))
+    for folder in _folders(project.own_kinds) if not (problems and all_or_none) else ():
+        if folder.name in FOLDERS:
+            kinds.extend(FOLDERS[folder.name], folder)
+    return problems
 
 
 def own_kinds(project: Project) -> Iterator[tuple[str, str]]:
-    """The project's own kinds, family and name; `use_own_kinds` came before."""
+    """The project's own kinds, family and name, without those that cannot be one; `use_own_kinds` came before."""
     for folder in _folders(project.own_kinds) if project.own_kinds.is_dir() else ():
+        if folder.name not in FOLDERS:
+            continue
         family = FOLDERS[folder.name]
         for name in kinds.names(family):
             own = kinds.own_source(f"{family}.{name}")
-            if own is not None and own.folder == folder:
+            if own is not None and own.folder == folder and not list(_name_problems(name, family, Place(""))):
                 yield family, name
 
 

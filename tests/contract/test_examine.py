@@ -193,3 +193,17 @@ def test_the_command_says_what_it_tried(tmp_path: Path) -> None:
     assert lines[-1] == "1 of 2 kinds: a promise is broken"
     fault = "".join(line.strip() for line in lines[lines.index("task_sets/nearby") :])
     assert "FAIL" in fault and "beside.py" in fault
+
+    (tmp_path / "kinds/task_sets/nearby.py").unlink()
+    (tmp_path / "kinds/task_set").mkdir()
+    (tmp_path / "kinds/task_sets/each.py").touch()
+    (tmp_path / "kinds/lost.py").touch()
+    tried = doctor()
+    assert (tried.returncode, tried.stderr) == (1, "")
+    first, second, third, *lines = tried.stdout.splitlines()
+    assert first.startswith("FAIL  kinds/lost.py: error E840: it lies in no family's folder; put it into that of ")
+    unknown = "error E841: no family of kinds is called 'task_set'; did you mean 'task_sets'?"
+    assert second == f"FAIL  kinds/task_set: {unknown}"
+    assert third.startswith("FAIL  kinds/task_sets/each.py: error E835: mtlspec has a task set 'each' already")
+    assert lines[0] == "task_sets/alone" and sum(line.startswith("task_sets/") for line in lines) == 1
+    assert lines[-1] == "1 kind: all promises are kept; 3 of what lies in kinds/ cannot be found as a kind"
