@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -27,8 +27,8 @@ _WIDE = 100  # columns from which a bar may be long
 class RunDisplay:
     """Implements the scheduler's Watcher."""
 
-    def __init__(self, stages: int, seconds: Estimates, workers: int) -> None:
-        self._total = stages
+    def __init__(self, stages: Collection[str], seconds: Estimates, workers: int) -> None:
+        self._stages = frozenset(stages)
         self._seconds = seconds
         self._workers = workers
         self._began: dict[str, float] = {}
@@ -41,7 +41,7 @@ class RunDisplay:
     def __enter__(self) -> Self:
         if console.messages().is_terminal and not console.messages().is_dumb_terminal:
             self._live = _live_progress()
-            self._overall = self._live.add_task("all stages", total=self._total, what="")
+            self._overall = self._live.add_task("all stages", total=len(self._stages), what="")
             self._live.start()
         return self
 
@@ -67,13 +67,14 @@ class RunDisplay:
             self._live.update(self._bars[stage], completed=done, total=total, what=what)
 
     def finished(self, stage: str, outcome: Outcome) -> None:
-        self._counts[outcome] += 1
+        counts = stage in self._stages
+        self._counts[outcome] += counts
         self._seconds.pop(stage, None)
         took = f" in {time.monotonic() - self._began[stage]:.1f} s" if stage in self._began else ""
         if self._live is not None and self._overall is not None:
             if stage in self._bars:
                 self._live.remove_task(self._bars.pop(stage))
-            self._live.update(self._overall, advance=1, what=f"{self.summary()}{self._left()}")
+            self._live.update(self._overall, advance=int(counts), what=f"{self.summary()}{self._left()}")
         if outcome != "cached":
             console.say_outcome(_WORDS[outcome], f"{stage}{took}", _STYLES[outcome])
 
@@ -110,7 +111,7 @@ class RunDisplay:
         return f"; {minutes:.0f} min left" if minutes >= 1 else "; <1 min left"
 
     def summary(self) -> str:
-        return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items())
+        return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items() if count)
 
 
 def _live_progress() -> Progress:

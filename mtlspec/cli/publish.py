@@ -31,6 +31,7 @@ def command(
     """
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
+    from mtlspec.cli.stopping import explained
     from mtlspec.errors import Problems
     from mtlspec.io.project import Project
     from mtlspec.track.mlflow import publish_all
@@ -38,7 +39,9 @@ def command(
 
     project = Project.find()
     names = [run_name(spec, project) for spec in specs] if specs else waiting(project)
-    reports, problems = publish_all(project, names, quick=quick)
+    again = " ".join(["mtlspec publish", *(specs or ())])
+    with explained("interrupted: what was sent is kept, the rest waits in the outbox", f"`{again}` sends it"):
+        reports, problems = publish_all(project, names, quick=quick)
     if json_:
         console.say_json([asdict(report) for report in reports])
     else:

@@ -42,7 +42,7 @@ def command(
     from mtlspec.cli.outcome import show_outcome
     from mtlspec.cli.progress import RunDisplay
     from mtlspec.cli.specs import find_wanted
-    from mtlspec.execute.interruption import Interrupted
+    from mtlspec.cli.stopping import explained
     from mtlspec.execute.publishing import publish_apart
     from mtlspec.execute.run import RunOptions, run_spec
     from mtlspec.io.project import Project
@@ -50,12 +50,12 @@ def command(
     project = Project.find()
     options = RunOptions(workers=jobs or 0, keep_going=keep_going, cores=os.cpu_count() or 1)
     path, overrides = find_wanted(spec, project, set_, as_)
-    try:
+    with explained("interrupted: all finished stages are kept", "the same command goes on"):
         planned = run_spec(project, path, overrides, options, RunDisplay, console.note)
+    name, done = planned.plan.spec, "interrupted: all stages are done and kept"
+    with explained(
+        done, f"`mtlspec publish {name}` mirrors them to MLflow, `mtlspec registry show {name}` shows scores"
+    ):
         if publish:
-            publish_apart(project, planned.plan.spec, console.note)
-    except Interrupted as stop:
-        for line in stop.lines:
-            console.error(line)
-        raise SystemExit(130) from None  # an interruption that reached the frame would be told again
-    show_outcome(planned.places)
+            publish_apart(project, name, console.note)
+        show_outcome(planned.places)

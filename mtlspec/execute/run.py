@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +31,14 @@ class RunOptions:
 
 
 class Display(Protocol):
-    """Makes a watcher for a run of so many stages, with expected seconds for those that are stale."""
+    """Makes a watcher for a run of these stages, with expected seconds for those that are stale.
 
-    def __call__(self, stages: int, seconds: Estimates, workers: int) -> AbstractContextManager[Watcher]: ...
+    They are the plan's, which every command counts; writing the plan and the results is book-keeping.
+    """
+
+    def __call__(
+        self, stages: Collection[str], seconds: Estimates, workers: int
+    ) -> AbstractContextManager[Watcher]: ...
 
 
 def run_spec(
@@ -61,7 +66,7 @@ def run_spec(
             raise Problems(missing)
         planned.write()
         workers = options.workers or room(planned.loaded.spec.run, options.cores)
-        stages = len(planned.plan.stages) + 2  # the plan and the results are stages too
+        stages = [stage.name for stage in planned.plan.stages]
         with display(stages, {name: expected[name].seconds for name in stale}, workers) as watcher:
             _schedule(Scheduler(planned, workers, watcher, options.keep_going))
     return planned

@@ -38,4 +38,5 @@ def test_a_run_of_what_is_cached_draws_our_lines_only(study: Study) -> None:
     status, drawn = in_terminal(command, study.root, study.environment, columns=140)
     assert status == 0
     assert foreign(drawn) == []
-    assert any(re.match(r"all stages ━+ 13/13 .* 13 cached", line) for line in lines(drawn))
+    assert any(re.match(r"all stages ━+ 11/11 .* 11 cached", line) for line in lines(drawn))
+    assert study.mtlspec("plan", "small").stdout.startswith("small: 11 stages, 11 cached, 0 to run\n")

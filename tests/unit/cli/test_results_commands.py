@@ -19,6 +19,7 @@ from mtlspec.cli.app import run as mtlspec
 from mtlspec.execute import publishing
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
+from mtlspec.track.outbox import Outbox
 from mtlspec.track.record import write_record
 from mtlspec.track.view import VIEW_KEY
 from mtlspec.track.webserver import check_free
@@ -206,11 +207,50 @@ def test_ctrl_c_while_a_run_is_published_says_that_all_is_kept_and_how_to_go_on(
     interrupting.chmod(0o755)
     monkeypatch.setattr("mtlspec.execute.run.run_spec", lambda *_: own)
     monkeypatch.setattr(sys, "executable", str(interrupting))
-    with pytest.raises(SystemExit) as stop:
-        mtlspec(["run", "study"])
-    assert stop.value.code == 130
     kept = "interrupted while publishing: all stages are done and kept\n`mtlspec publish study` goes on\n"
-    assert capsys.readouterr().err == kept
+    assert _told_when_interrupted(["run", "study"], capsys) == kept
+
+
+def _told_when_interrupted(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as stop:
+        mtlspec(arguments)
+    assert stop.value.code == 130
+    return capsys.readouterr().err
+
+
+def _interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["mtlspec.execute.publishing.subprocess.Popen", "mtlspec.cli.outcome.show_outcome"])
+def test_ctrl_c_around_publishing_says_that_all_is_kept(
+    where: str, own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mtlspec.cli.specs.find_wanted", lambda *_: (own.project.root / "specs/study.yaml", ()))
+    monkeypatch.setattr("mtlspec.execute.run.run_spec", lambda *_: own)
+    monkeypatch.setattr(where, _interrupt)
+    publish = [] if "Popen" in where else ["--no-publish"]
+    assert _told_when_interrupted(["run", "study", *publish], capsys) == (
+        "interrupted: all stages are done and kept\n"
+        "`mtlspec publish study` mirrors them to MLflow, `mtlspec registry show study` shows scores\n"
+    )
+    monkeypatch.setattr("mtlspec.execute.run.run_spec", _interrupt)
+    told = "interrupted: all finished stages are kept\nthe same command goes on\n"
+    assert _told_when_interrupted(["run", "study"], capsys) == told
+
+
+@pytest.mark.parametrize("arguments", [["publish", "study"], ["publish"]])
+def test_ctrl_c_while_publishing_says_what_waits_and_how_to_go_on(
+    arguments: list[str], own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (own.project.tracking / "mlflow.db").mkdir(parents=True)
+    assert mtlspec(["publish", "study"]) == 1
+    capsys.readouterr()
+    monkeypatch.setattr("mtlspec.track.mlflow.unusable", _interrupt)
+    assert _told_when_interrupted(arguments, capsys) == (
+        f"interrupted: what was sent is kept, the rest waits in the outbox\n`mtlspec {' '.join(arguments)}` sends it\n"
+    )
+    assert len(Outbox(own.project, "study").pending()) == 9
 
 
 @pytest.mark.parametrize(("text", "code"), [(None, "E509"), ("{", "E511")])
