@@ -16,9 +16,9 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 
 
 def in_terminal(
-    command: Sequence[str], cwd: Path, environment: Mapping[str, str], columns: int = 80
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], columns: int = 80, typed: str = ""
 ) -> tuple[int, str]:
-    """The exit code, and all that was written, control sequences included."""
+    """The exit code, and all that was written, control sequences and what was typed included."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     fit = {name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
@@ -32,6 +32,7 @@ def in_terminal(
         start_new_session=True,
     )
     os.close(theirs)
+    os.write(ours, typed.encode())
     parts = []
     while part := _read(ours):
         parts.append(part)

@@ -20,7 +20,7 @@ EXAMPLES = (
     "mtlspec registry show {spec}",
     "mtlspec run {spec} --set train.epochs=5 --as long",
     "mtlspec registry diff {spec} long",
-    "mtlspec registry remove {spec}",
+    "mtlspec registry remove {spec} --dry-run",
 )
 
 
@@ -59,6 +59,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     from mtlspec.cli.scores import say_scores
     from mtlspec.io.project import Project
     from mtlspec.io.words import counted
+    from mtlspec.spec.overrides import without_name
     from mtlspec.track.registry import find_record
 
     project = Project.find()
@@ -68,7 +69,8 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         return
     console.say(f"{record['spec']['name']}  spec {record['spec']['digest'][:12]}  plan {record['plan'][:12]}")
     if variant := record["spec"].get("variant"):
-        console.say(f"{'variant of':12} {variant['of']} ({variant['file']}) with {' '.join(variant['overrides'])}")
+        said = " ".join(without_name(variant["overrides"])) or "nothing but another name"
+        console.say(f"{'variant of':12} {variant['of']} ({variant['file']}) with {said}")
     for part in ("data", "encoder"):
         for name, digest in record[part]["artifacts"].items():
             console.say(f"{part:12} {name}  {digest[:12]}")
@@ -106,30 +108,19 @@ def diff(
 
 
 @app.command()
-def remove(spec: Annotated[str, typer.Argument(help="Name of a run in registry/runs.")]) -> None:
-    """Remove a run: its stages, records and artifacts, and its experiment in MLflow.
+def remove(
+    spec: Annotated[str, typer.Argument(help="Name of a run in registry/runs.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
+) -> int:
+    """Remove a run: its stages, records and artifacts, and its experiment in MLflow. It asks before.
 
     Its spec stays; git and DVC's cache keep what they have. If MLflow does not answer, the same command tries again.
     """
-    from mtlspec.cli import console
-    from mtlspec.errors import IntegrityError, did_you_mean
-    from mtlspec.execute.alone import run_alone
-    from mtlspec.execute.materialise import remove_run
-    from mtlspec.execute.pipelines import materialised_runs
+    from mtlspec.cli.removal import remove as removed
     from mtlspec.io.project import Project
-    from mtlspec.track.mlflow import unpublish
-    from mtlspec.track.outbox import Outbox
 
-    project = Project.find()
-    runs = {places.spec_name: places for places in materialised_runs(project)}
-    if spec not in runs and Outbox(project, spec).address() is None:
-        raise IntegrityError("E526", f"there is no run of '{spec}' in the registry", None, did_you_mean(spec, runs))
-    if spec in runs:
-        with run_alone(project, spec):
-            remove_run(project, runs[spec])
-        console.say(f"removed {project.relative(runs[spec].base)}")
-    if said := unpublish(project, spec):
-        console.say(said)
+    return removed(Project.find(), spec, yes, dry_run)
 
 
 def _columns(a: str, b: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     from mtlspec.execute.pipelines import materialised_runs
     from mtlspec.execute.standing import standing
     from mtlspec.io.project import Project
+    from mtlspec.spec.overrides import without_name
 
     project = Project.find()
     rows = [_row(places.spec_name, standing(project, places)) for places in materialised_runs(project)]
@@ -34,7 +35,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
     table = [
         (
             row["spec"],
-            " ".join([row["file"], *row["overrides"]]),
+            " ".join([row["file"], *without_name(row["overrides"])]),
             row["state"],
             f"{row['cached']} of {row['stages']}" if "stages" in row else "",
             row.get("why") or row.get("error", ""),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from mtlspec.io.digest import pretty_json
 from mtlspec.io.project import RunPlaces
 from mtlspec.plan.dvc import PLAN_STAGE
-from mtlspec.spec.overrides import name_said
+from mtlspec.spec.overrides import name_said, without_name
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Source:
     def command(self) -> str:
         """The command line that runs it."""
         named = name_said(self.overrides)
-        options = [f"--set={text}" for text in self.overrides if name_said([text]) is None]
+        options = [f"--set={text}" for text in without_name(self.overrides)]
         return shlex.join(["mtlspec", "run", self.spec, *options, *([f"--as={named}"] if named is not None else [])])
 
 

@@ -40,6 +40,11 @@ def name_said(overrides: Sequence[str]) -> str | None:
     return next((str(value) for key, value in settings(overrides) if key == _NAMING), None)
 
 
+def without_name(overrides: Sequence[str]) -> list[str]:
+    """What overrides set beside the name, as it was said."""
+    return [text for text in overrides if text.partition("=")[0].strip() != _NAMING]
+
+
 def settings(overrides: Sequence[str]) -> tuple[tuple[str, Any], ...]:
     """Key and value of each override that counts; in a fixed order, unless one lies inside another's value."""
     said: dict[str, Any] = {}

@@ -107,7 +107,7 @@ def test_plain_dvc_refuses_stages_that_no_longer_fit_the_spec(study: Study) -> N
     failed = study.tool("dvc", "repro", check=False)
     assert failed.returncode != 0 and "specs/small.yaml" in failed.stderr
     assert {path: path.read_bytes() for path in kept} == kept
-    study.mtlspec("registry", "remove", "small")
+    study.mtlspec("registry", "remove", "small", "--yes")
     assert not study.run.exists() and "results" not in (study.root / "dvc.lock").read_text()
     study.tool("dvc", "repro")
 

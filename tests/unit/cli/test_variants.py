@@ -120,5 +120,5 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_written(project: Project
     assert "--set name=Not so" in refused(capsys, "run", "small", "--as", "Not so")
     assert everything(project.root) == before
     assert planned(capsys, "small", "--set", "seeds=[ 2 ]", "--as", "quick") == "quick"
-    assert mtlspec(["registry", "remove", "quick"]) == 0
+    assert mtlspec(["registry", "remove", "quick", "--yes"]) == 0
     assert planned(capsys, "small", "--set", "seeds=[3]", "--as", "quick") == "quick"

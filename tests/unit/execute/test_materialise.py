@@ -61,9 +61,9 @@ def test_status_shows_other_specs_beside_a_broken_one(project: Project, capsys: 
 
 
 def test_a_removed_run_leaves_the_pipeline(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mtlspec(["registry", "remove", "smal"]) == 5
+    assert mtlspec(["registry", "remove", "smal", "--yes"]) == 5
     assert "error E526: there is no run of 'smal' in the registry; did you mean 'small'?" in capsys.readouterr().err
-    assert mtlspec(["registry", "remove", "small"]) == 0
+    assert mtlspec(["registry", "remove", "small", "--yes"]) == 0
     assert capsys.readouterr().out == "removed registry/runs/small\n"
     assert not (project.root / "registry/runs/small").exists()
     assert (project.root / "dvc.yaml").read_text().endswith("stages: {}\n")
