@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from mtlspec.execute.interruption import Interrupted
 from mtlspec.io.project import Project
 
 _PATIENCE = 900.0  # seconds, for a server that goes on taking; one that is broken or silent is given up after a few
@@ -19,9 +18,6 @@ def publish_apart(project: Project, spec: str, note: Callable[[str], None]) -> N
     child = subprocess.Popen(command, cwd=project.root, stdout=pipe, stderr=pipe, text=True)
     try:
         output, errors = child.communicate(timeout=_PATIENCE)
-    except KeyboardInterrupt:
-        told = ("interrupted while publishing: all stages are done and kept", f"`mtlspec publish {spec}` goes on")
-        raise Interrupted(told) from None
     except subprocess.TimeoutExpired:
         note(f"not published: MLflow was not done after {_PATIENCE:.0f} s; `mtlspec publish {spec}` sends the rest")
         return

@@ -25,6 +25,11 @@ from mtlspec.track.view import VIEW_KEY
 from mtlspec.track.webserver import check_free
 from tests.finished_run import FinishedRun, make_run, read
 
+ALL_IS_KEPT = (
+    "interrupted: all stages are done and kept\n"
+    "`mtlspec publish study` mirrors them to MLflow, `mtlspec registry show study` shows scores\n"
+)
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
@@ -207,8 +212,7 @@ def test_ctrl_c_while_a_run_is_published_says_that_all_is_kept_and_how_to_go_on(
     interrupting.chmod(0o755)
     monkeypatch.setattr("mtlspec.execute.run.run_spec", lambda *_: own)
     monkeypatch.setattr(sys, "executable", str(interrupting))
-    kept = "interrupted while publishing: all stages are done and kept\n`mtlspec publish study` goes on\n"
-    assert _told_when_interrupted(["run", "study"], capsys) == kept
+    assert _told_when_interrupted(["run", "study"], capsys) == ALL_IS_KEPT
 
 
 def _told_when_interrupted(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -230,10 +234,7 @@ def test_ctrl_c_around_publishing_says_that_all_is_kept(
     monkeypatch.setattr("mtlspec.execute.run.run_spec", lambda *_: own)
     monkeypatch.setattr(where, _interrupt)
     publish = [] if "Popen" in where else ["--no-publish"]
-    assert _told_when_interrupted(["run", "study", *publish], capsys) == (
-        "interrupted: all stages are done and kept\n"
-        "`mtlspec publish study` mirrors them to MLflow, `mtlspec registry show study` shows scores\n"
-    )
+    assert _told_when_interrupted(["run", "study", *publish], capsys) == ALL_IS_KEPT
     monkeypatch.setattr("mtlspec.execute.run.run_spec", _interrupt)
     told = "interrupted: all finished stages are kept\nthe same command goes on\n"
     assert _told_when_interrupted(["run", "study"], capsys) == told
