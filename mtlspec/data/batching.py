@@ -44,6 +44,7 @@ class Batch:
     split: PreparedSplit | None = None  # of all rows; None where they come from several
     types: Tensor | None = None  # int64 [B, S]: token types, where some example has two segments
     tasks: Tensor | None = None  # int64 [B]: the task that each example is encoded for; None where it does not matter
+    first_only: bool = False  # True: nobody will read more of an example's states than its first sub-token's
 
     def to(self, device: torch.device | str) -> Batch:
         """On another device, all but `rows`; a GPU need not have finished anything."""

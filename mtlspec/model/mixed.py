@@ -50,7 +50,7 @@ def encode_parts(model: MultiTaskModel, readings: Sequence[Reading]) -> list[Enc
     batch = collate_parts([(split, rows) for _, split, rows in groups], model.encoder.specials)
     tasks = torch.cat([torch.full_like(rows, task) for task, _, rows in groups])
     batch = replace(batch, tasks=tasks).to(model.device)
-    whole = Encoded(model.sharing.encode(batch), batch)
+    whole = Encoded(model.read(batch, [reading.task for reading in readings]), batch)
     if len(groups) == 1 and all(place.rows is None for place in places):
         return [Encoded(whole.states, batch.for_task(reading.task)) for reading in readings]
     starts = [0, *accumulate(len(rows) for _, _, rows in groups)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,8 +69,13 @@ class MultiTaskModel:
         self.module = Parts({"encoder": encoder, "sharing": sharing.module, "tasks": decoders})
 
     def states(self, batch: Batch, task: int) -> States:
-        """What the decoder of one task (an index) sees of a batch."""
+        """All states of a batch that is encoded for one task (an index)."""
         return self.sharing.encode(batch.for_task(task))
+
+    def read(self, batch: Batch, tasks: Iterable[int]) -> States:
+        """What the decoders of some tasks (indices) read of a batch, and perhaps no more than that."""
+        first = self.sharing.plain and all(self.tasks[task].first_only for task in tasks)
+        return self.sharing.encode(replace(batch, first_only=first))
 
     def to(self, device: torch.device) -> MultiTaskModel:
         self.module.to(device)

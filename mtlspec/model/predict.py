@@ -51,9 +51,9 @@ def predict(
     for part in sequential(split.lengths[every], limits.sentences, limits.tokens):
         rows = every[part]
         batch = collate(split, rows, model.encoder.specials).to(model.device)
-        shared = model.states(batch, 0) if model.sharing.task_free else None
+        shared = model.read(batch.for_task(0), chosen) if model.sharing.task_free else None
         for number in chosen:
-            states = shared if shared is not None else model.states(batch, number)
+            states = shared if shared is not None else model.read(batch.for_task(number), [number])
             _decode(model.tasks[number], states, batch, rows, wanted[number], found)
     return found
 

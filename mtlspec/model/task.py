@@ -25,6 +25,7 @@ class Task(ABC):
     extension: ClassVar[str]  # of its file of predictions, where `extension_for` does not say another one
     metric: Metric
     module: nn.Module  # the decoder
+    first_only: bool = False  # True: of an example's states, the decoder reads the first sub-token's and nothing else
 
     def __init__(self, name: str, options: TaskOptions, labels: Mapping[str, int]) -> None:
         self.name = name

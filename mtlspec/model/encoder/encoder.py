@@ -51,6 +51,8 @@ class Encoder(nn.Module):
 
     def forward(self, batch: Batch) -> States:
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
+        if batch.first_only and self.narrows(pieces.shape[1]):
+            return States.of_first(self.first(pieces, batch.piece_mask, batch.types))
         hidden, windows = self.read(pieces, batch.piece_mask, batch.types)
         ends = ends_of(hidden, batch.piece_mask)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
@@ -59,6 +61,15 @@ class Encoder(nn.Module):
     def read(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, Ends | None]:
         """`hidden`, and the ends of windows where it has read in several."""
         return self.hidden(pieces, mask, types), None
+
+    def narrows(self, length: int) -> bool:
+        """Whether `first` saves anything, for so many sub-tokens."""
+        del length
+        return False
+
+    def first(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
+        """The state of every example's first sub-token alone, without what only others need: [B, D]."""
+        return self.hidden(pieces, mask, types)[:, 0]
 
     @property
     def architecture(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 
@@ -30,6 +31,13 @@ class States:
     pieces: Tensor
     causal: bool = False
     windows: Ends | None = None
+
+    @classmethod
+    def of_first(cls, first: Tensor) -> States:
+        """Nothing but the first sub-token's, [B, D]; what would be read of the last one is no number."""
+        return cls(
+            first.new_zeros(len(first), 0, first.shape[1]), first, torch.full_like(first, torch.nan), first.unsqueeze(1)
+        )
 
     @property
     def ends(self) -> Ends:

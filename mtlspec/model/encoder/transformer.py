@@ -15,6 +15,7 @@ from mtlspec.data.length_limit import length_limit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer, ends_of
 from mtlspec.model.encoder.families import FAMILIES
+from mtlspec.model.encoder.first import can_narrow, narrowed
 from mtlspec.model.encoder.heads import Heads
 from mtlspec.model.encoder.loading import config_values, save_model
 from mtlspec.model.encoder.places import Places
@@ -72,6 +73,15 @@ class Transformer(Encoder):
             states = self._transform(windows.pieces, windows.mask, own)
         ends = Ends(*(windows.mean(end, len(pieces)) for end in ends_of(states, windows.mask)))
         return windows.stitch(states), ends
+
+    def narrows(self, length: int) -> bool:
+        """Where the family allows it, nobody looks into heads, and everything is read at once."""
+        fits = self.max_pieces is None or length <= self.max_pieces
+        return fits and can_narrow(self.config) and not self.heads.active
+
+    def first(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
+        with narrowed(self.config, self.places, self.heads.sites[-1]):
+            return self._transform(pieces, mask, types)[:, 0]
 
     def per_row(self, tensor: Tensor) -> Tensor:
         return tensor if self._windows is None else tensor.index_select(0, self._windows.rows)

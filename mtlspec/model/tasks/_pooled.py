@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -51,6 +51,10 @@ class PooledTask(Task):
     """A task about whole examples."""
 
     extension = "tsv"
+
+    def __init__(self, name: str, options: PooledOptions, labels: Mapping[str, int]) -> None:
+        super().__init__(name, options, labels)
+        self.first_only = options.pooling in ("auto", "cls")
 
     @abstractmethod
     def shown(self, value: Any) -> str:
