@@ -137,9 +137,10 @@ def _columns(a: str, b: str) -> tuple[str, str]:
 def _show_diff(found: RecordDiff, a: str, b: str) -> None:
     from mtlspec.cli import console
     from mtlspec.io.words import counted
+    from mtlspec.track.compare import told
 
-    for change in found.changes:
-        console.say(str(change))
+    for phrase in told(found.changes):
+        console.say(phrase)
     shown = [row for row in found.scores if not row.score.startswith("dev/")]
     if shown:  # scores of test bear their own names, those of further splits the split's, too
         first, second = _columns(a, b)
@@ -161,7 +162,7 @@ def _show_standing(project: Project, record: dict[str, Any]) -> None:
     from mtlspec.cli import console
     from mtlspec.execute.standing import standing
     from mtlspec.io.words import counted
-    from mtlspec.track.compare import staleness
+    from mtlspec.track.compare import staleness, told
     from mtlspec.track.record import outgrown
 
     if why := outgrown(record):
@@ -177,10 +178,11 @@ def _show_standing(project: Project, record: dict[str, Any]) -> None:
     stale = staleness(record, found.planned.plan)
     if stale.stale:
         console.say(f"stale: {counted(len(stale.stages), 'stage')} would run again")
-        for reason in stale.reasons[:20]:
-            console.say(f"  {reason}")
-        if len(stale.reasons) > 20:
-            console.say(f"  and {len(stale.reasons) - 20} more")
+        phrases = told(stale.reasons)
+        for phrase in phrases[:20]:
+            console.say(f"  {phrase}")
+        if len(phrases) > 20:
+            console.say(f"  and {len(phrases) - 20} more")
         return
     console.say("up to date: spec, data cards, code and packages are those of the record")
     if found.word != "current":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-_SCALAR = (str, int, float, bool)
-_LONG = 40  # characters of a value that a phrase can bear
+from mtlspec.plan.phrases import changed, changed_file, changed_paths, first_of
+
 _CARDS = {"card.data": "data card", "card.encoder": "encoder card", "data_card.data": "data card"}
 
 
@@ -26,7 +25,7 @@ def option_reasons(old: Any, new: Mapping[str, Any]) -> list[str]:
     told = [
         change for change in changes if not change[0].startswith("reproduce.")
     ] or changes  # follows from the others
-    phrases += [_changed(_named(path), a, b) for path, a, b in sorted(told, key=lambda change: change[0].count("."))]
+    phrases += [changed(_named(path), a, b) for path, a, b in sorted(told, key=lambda change: change[0].count("."))]
     phrases += _input_reasons(old.get("inputs") or {}, new["inputs"])
     return list(dict.fromkeys(phrases)) or ["other code is named"]
 
@@ -36,26 +35,16 @@ def code_reasons(old: Any, new: Mapping[str, Any]) -> list[str]:
     told = isinstance(old, dict) and all(isinstance(old.get(part), dict) for part in ("files", "packages"))
     if not told or old == new:
         return ["code changed"]
-    files = [_file(path, old["files"], new["files"]) for path in _keys(old, new, "files")]
-    phrases = [f"code: {_first(files)}"] if files else []
+    files = [changed_file(path, old["files"].get(path), new["files"].get(path)) for path in _keys(old, new, "files")]
+    phrases = [f"code: {first_of(files)}"] if files else []
     packages = {name: (old["packages"].get(name), new["packages"].get(name)) for name in _keys(old, new, "packages")}
-    return phrases + [_changed(f"package {name}", a, b) for name, (a, b) in packages.items()]
+    return phrases + [changed(f"package {name}", a, b) for name, (a, b) in packages.items()]
 
 
 def parent_reasons(parents: Sequence[str], undecided: Sequence[str]) -> list[str]:
     """The stages that must run first; those that choose tasks may leave things as they are."""
-    phrases = [f"after {_first(parents)}"] if parents else []
+    phrases = [f"after {first_of(parents)}"] if parents else []
     return phrases + [f"after {name}, if it chooses other tasks" for name in undecided]
-
-
-def changed_paths(old: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two trees of mappings differ: path, old value, new value. Another kind is one difference, not many."""
-    if isinstance(old, dict) and isinstance(new, dict) and (not prefix or old.get("type") == new.get("type")):
-        for key in sorted(old.keys() | new.keys()):
-            if old.get(key) != new.get(key):
-                yield from changed_paths(old.get(key), new.get(key), f"{prefix}.{key}" if prefix else key)
-    else:
-        yield prefix, old, new
 
 
 def _card_reasons(place: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -68,15 +57,15 @@ def _card_reasons(place: str, old: Mapping[str, Any], new: Mapping[str, Any]) ->
         if path.startswith("sha256"):
             phrases.append(f"{head}: files changed (sha256)")
         else:
-            phrases.append(_changed(f"{head}: {path.removeprefix('source.')}", a, b))
+            phrases.append(changed(f"{head}: {path.removeprefix('source.')}", a, b))
     return phrases
 
 
 def _input_reasons(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     other = [name for name in new.values() if name not in old.values()]
     gone = [name for name in old.values() if name not in new.values()]
-    phrases = [f"reads {_first(other)}"] if other else []
-    return phrases + ([f"no longer reads {_first(gone)}"] if gone else [])
+    phrases = [f"reads {first_of(other)}"] if other else []
+    return phrases + ([f"no longer reads {first_of(gone)}"] if gone else [])
 
 
 def _named(path: str) -> str:
@@ -86,36 +75,6 @@ def _named(path: str) -> str:
     return f"task {parts[1]}" if parts[0] == "tasks" and len(parts) == 2 else f"option {path}"
 
 
-def _changed(what: str, old: Any, new: Any) -> str:
-    before, after = _short(old), _short(new)
-    if old is None and not isinstance(new, _SCALAR):
-        return f"{what} added"
-    if new is None and not isinstance(old, _SCALAR):
-        return f"{what} removed"
-    return f"{what} changed" if before is None or after is None else f"{what}: {before} → {after}"
-
-
-def _short(value: Any) -> str | None:
-    """A value that can be read in a phrase; None if it cannot."""
-    if isinstance(value, Mapping):
-        return value.get("type")
-    if isinstance(value, list) and all(isinstance(item, _SCALAR) for item in value):
-        text = ", ".join(map(str, value)) or "none"
-    elif value is None or isinstance(value, _SCALAR):
-        text = "none" if value is None else value if isinstance(value, str) else json.dumps(value)
-    else:
-        return None
-    return text if 0 < len(text) <= _LONG else None
-
-
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any], part: str) -> list[str]:
     names = old[part].keys() | new[part].keys()
     return sorted(name for name in names if old[part].get(name) != new[part].get(name))
-
-
-def _file(path: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    return f"{path} {'is new' if path not in old else 'is gone' if path not in new else 'changed'}"
-
-
-def _first(names: Sequence[str]) -> str:
-    return names[0] + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")

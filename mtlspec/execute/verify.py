@@ -18,12 +18,12 @@ from typing import Any, Literal
 from mtlspec.errors import IntegrityError
 from mtlspec.execute.alone import verify_alone
 from mtlspec.execute.failure import failure
-from mtlspec.execute.reasons import changed_paths
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.words import counted
+from mtlspec.plan.phrases import changed_paths
 from mtlspec.plan.types import Plan, Stage
 from mtlspec.results.evaluations import scored_splits
 from mtlspec.track.record import build_record, outgrown, read_record, read_stage_record

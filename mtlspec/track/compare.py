@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from mtlspec.plan.phrases import changed, changed_file, changed_paths, first_of
 from mtlspec.plan.types import Plan
 from mtlspec.track.record import report_params
 from mtlspec.track.score_rows import ScoreRow, score_rows
@@ -23,7 +24,11 @@ class Change:
     b: Any
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.what}: {_short(self.a)} → {_short(self.b)}"
+        if self.kind == "stages":
+            return f"stage {self.what} has not run"
+        if self.kind == "code":
+            return f"code: {changed_file(self.what, self.a, self.b)}"
+        return changed(f"{'package' if self.kind == 'packages' else self.kind} {self.what}", self.a, self.b)
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,22 @@ class Staleness:
     @property
     def stale(self) -> bool:
         return bool(self.stages)
+
+
+def told(changes: Sequence[Change]) -> list[str]:
+    """One phrase for each, but one for all sources and one for all stages: the first of them, and how many more.
+
+    What a model's training has from that of the spec is said once.
+    """
+    of_all = {(change.what, str(change.a), str(change.b)) for change in changes if change.kind == "spec"}
+    groups: dict[str, list[str]] = {}
+    for change in changes:
+        _, is_of_model, setting = change.what.partition(".train.")
+        if is_of_model and (f"train.{setting}", str(change.a), str(change.b)) in of_all:
+            continue
+        gathered = change.kind in ("code", "stages")
+        groups.setdefault(change.kind if gathered else f"{change.kind} {change.what}", []).append(str(change))
+    return [first_of(phrases) for phrases in groups.values()]
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -114,11 +135,7 @@ def staleness(record: Mapping[str, Any], plan: Plan) -> Staleness:
 
 
 def _changes(kind: Kind, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Change]:
-    first, second = flatten(a), flatten(b)
-    names = sorted((first.keys() | second.keys()) - {""})
-    return [
-        Change(kind, name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)
-    ]
+    return [Change(kind, path, old, new) for path, old, new in changed_paths(a, b) if path]
 
 
 def _cards(record: Mapping[str, Any], part: Literal["data", "encoder"]) -> dict[str, Any]:
@@ -137,9 +154,3 @@ def _environment(record: Mapping[str, Any]) -> dict[str, Any]:
                 known.append(value)
     merged = {name: values[0] if len(values) == 1 else sorted(values, key=str) for name, values in answers.items()}
     return {**merged, "lock file": record["lock"]}
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
-    is_digest = len(text) == 64 and set(text) <= set("0123456789abcdef")
-    return text[:12] if is_digest else text if len(text) <= 60 else f"{text[:57]}..."

@@ -15,7 +15,7 @@ from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
-from mtlspec.track.compare import diff, staleness
+from mtlspec.track.compare import Change, diff, staleness, told
 from mtlspec.track.record import aggregate, build_record, outgrown, read_record, write_record
 from mtlspec.track.registry import find_record, overview, run_names
 from mtlspec.track.score_rows import score_rows
@@ -101,9 +101,9 @@ def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     found = diff(a, b)
     assert [str(change) for change in found.changes] == [
         "spec train.lr.encoder: 5e-05 → 0.0001",
-        "data toy.sha256.train.conllu: aaaaaaaaaaaa → bbbbbbbbbbbb",
-        "code model/taggers/crf.py: 111111111111 → 222222222222",
-        "environment lock file: nothing → dddddddddddd",
+        "data toy.sha256.train.conllu changed",
+        "code: model/taggers/crf.py changed",
+        "environment lock file added",
         "environment python: CPython 3.11.9 → CPython 3.12.1",
     ]
     assert found.different == ("evaluate-mtl-all-s1",)
@@ -150,7 +150,7 @@ def test_stages_that_know_more_about_the_environment_are_no_difference(finished:
     b = copy.deepcopy(a)
     (label,) = b["environments"]
     b["environments"]["other"] = {**b["environments"][label], "threads": 2}
-    assert [str(change) for change in diff(a, b).changes] == ["environment threads: 1 → [1, 2]"]
+    assert [str(change) for change in diff(a, b).changes] == ["environment threads: 1 → 1, 2"]
 
 
 def test_staleness_says_why(finished: FinishedRun) -> None:
@@ -165,8 +165,30 @@ def test_staleness_says_why(finished: FinishedRun) -> None:
     assert found.stages == (finished.plan.stages[3].name,)
     assert [str(reason) for reason in found.reasons] == [
         "spec train.epochs: 3 → 9",
-        "code model/taggers/crf.py: 111111111111 → ffffffffffff",
-        "packages torch: 2.13.0 → 2.14.0",
+        "code: model/taggers/crf.py changed",
+        "package torch: 2.13.0 → 2.14.0",
+    ]
+
+
+def test_what_changed_is_one_phrase_each_and_never_a_dump() -> None:
+    changes = [
+        Change("spec", "analyses.heads", None, {"type": "head_importance", "sentences": 32}),
+        Change("spec", "models.mtl.sharing", {"type": "hard"}, {"type": "l0", "lambda": 0.5}),
+        Change("spec", "models.mtl.train.epochs", 1, 3),
+        Change("spec", "models.pair.train.epochs", 1, 2),
+        Change("spec", "train.epochs", 1, 3),
+        Change("data", "toy.files", [{"reader": {"type": "conllu"}}], [{"reader": {"type": "jsonl"}}]),
+        *(Change("code", f"model/{name}.py", "a" * 64, "b" * 64) for name in "xyz"),
+        *(Change("stages", name, None, "0" * 16) for name in ("report", "train-mtl-s1")),
+    ]
+    assert told(changes) == [
+        "spec analyses.heads added",
+        "spec models.mtl.sharing: hard → l0",
+        "spec models.pair.train.epochs: 1 → 2",
+        "spec train.epochs: 1 → 3",
+        "data toy.files changed",
+        "code: model/x.py changed (and 2 more)",
+        "stage report has not run (and 1 more)",
     ]
 
 
