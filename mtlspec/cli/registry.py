@@ -216,6 +216,13 @@ def _about_tests(rows: Sequence[ScoreRow]) -> str:
     """What the columns of the table rest on."""
     numbers = sorted({number for row in rows for number in row.seeds if number})
     told = f"mean ± deviation over {' or '.join(map(str, numbers))} {'seed' if numbers == [1] else 'seeds'}"
+    untested = dict.fromkeys(row.why for row in rows if row.why)
+    why = "".join(f"; no test of {', '.join(_models(rows, reason))}: {reason}" for reason in untested)
     if not any(row.p is not None for row in rows):
-        return f"{told}; no test: it needs two seeds of either run, and scores that differ"
-    return f"{told}; difference with its 95 % interval; p of Welch's test over seeds, Holm's correction over each split"
+        return f"{told}{why or '; no test: it needs two seeds of either run, and scores that differ'}"
+    test = "p of Welch's test over seeds, Holm's correction over each split"
+    return f"{told}; difference with its 95 % interval; {test}{why}"
+
+
+def _models(rows: Sequence[ScoreRow], why: str) -> list[str]:
+    return list(dict.fromkeys(row.model for row in rows if row.why == why))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -23,6 +24,7 @@ class ScoreRow:
     interval: tuple[float, float] | None = None  # of the difference, 95 %
     p: float | None = None  # Welch's test over seeds; None where one side has fewer than two, or where all are equal
     p_holm: float | None = None  # corrected over all tests of the split
+    why: str = ""  # nothing could be tested although there are runs enough
 
     @property
     def difference(self) -> float | None:
@@ -40,6 +42,7 @@ class _Score:
     std: float | None = None
     n: int = 0
     seeds: tuple[float, ...] = ()  # the score of each
+    starts: frozenset[str] = frozenset()  # digests of trained models that several of its runs descend from
 
 
 _NOTHING = _Score()
@@ -53,11 +56,27 @@ def score_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[ScoreRow, ..
 
 
 def _scores(record: Mapping[str, Any]) -> dict[tuple[str, str], _Score]:
-    return {
-        (model["name"], score): _Score(values["mean"], values["std"], values["n"], _of_seeds(record, model, score))
-        for model in record["models"]
-        for score, values in model["scores"].items()
-    }
+    made_by = {stage["artifact"]: stage for stage in record["stages"].values() if stage.get("kind") == "train"}
+    found = {}
+    for model in record["models"]:
+        starts = _shared_starts(record, model, made_by)
+        for score, values in model["scores"].items():
+            seeds = _of_seeds(record, model, score)
+            found[model["name"], score] = _Score(values["mean"], values["std"], values["n"], seeds, starts)
+    return found
+
+
+def _shared_starts(
+    record: Mapping[str, Any], model: Mapping[str, Any], made_by: Mapping[str, Mapping[str, Any]]
+) -> frozenset[str]:
+    """As `Variant.shared_starts`, by what was recorded: digests are the same in records of different specs."""
+    met: Counter[str] = Counter()
+    for run in model["runs"]:
+        stage = record["stages"].get(run["train"], {})
+        while (start := stage.get("inputs", {}).get("start")) is not None:
+            met[start] += 1
+            stage = made_by.get(start, {})
+    return frozenset(start for start, times in met.items() if times > 1)
 
 
 def _of_seeds(record: Mapping[str, Any], model: Mapping[str, Any], score: str) -> tuple[float, ...]:
@@ -69,8 +88,10 @@ def _row(model: str, score: str, a: _Score, b: _Score) -> ScoreRow:
     row = ScoreRow(model, score, a.mean, b.mean, a.std, b.std, (a.n, b.n))
     if not a.seeds or not b.seeds or sorted(a.seeds) == sorted(b.seeds):  # alike, or the same models: nothing to test
         return row
-    from mtlspec.results.inference import compare_scores
+    from mtlspec.results.inference import ONE_START, compare_scores
 
+    if a.starts != b.starts and min(len(a.seeds), len(b.seeds)) > 1:
+        return replace(row, why=ONE_START)
     found = compare_scores(b.seeds, a.seeds)
     return replace(row, interval=found.interval, p=found.p)
 

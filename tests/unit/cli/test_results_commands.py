@@ -113,6 +113,26 @@ def test_a_diff_shows_deviations_differences_and_tests(
     assert f"first {two.places.record}" in text and "score first second difference p" in text
 
 
+def test_a_diff_says_which_models_it_cannot_test_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], study: FinishedRun
+) -> None:
+    two = make_run(tmp_path / "a", seeds=(1, 2))
+    record = write_record(two.plan, two.places)
+    for name, stage in record["stages"].items():
+        stage["scores"] = {key: value + 1 for key, value in stage["scores"].items()}
+        if name.startswith("train-mtl-"):
+            stage["inputs"] = {**stage["inputs"], "start": "f" * 64}
+    write_json(tmp_path / "started.json", record)
+    assert mtlspec(["registry", "diff", str(two.places.record), str(tmp_path / "started.json")]) == 0
+    text = capsys.readouterr().out
+    tested = {line.split()[0]: "(" in line for line in text.splitlines() if " pos/accuracy " in line}
+    assert tested == {"stl-pos": True, "pair-pos-ner": True, "mtl-all": False}
+    assert (
+        "; no test of mtl-all: all runs of one side start from one trained model and share its luck, "
+        "which the other side does not\n"
+    ) in text
+
+
 def test_publish_to_a_dead_server_exits_1_and_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from mtlspec.errors import IntegrityError
 from mtlspec.io.digest import digest_value, pretty_json
 from mtlspec.io.write import write_json
 from mtlspec.plan.types import Plan
+from mtlspec.results.inference import ONE_START
 from mtlspec.track.compare import Change, diff, staleness, told
 from mtlspec.track.record import aggregate, build_record, outgrown, read_record, write_record
 from mtlspec.track.registry import find_record, overview, run_names
@@ -143,6 +144,33 @@ def test_scores_are_tested_over_seeds_and_corrected_within_their_split() -> None
     assert (rows["test/z"].difference, rows["test/z"].p) == (0, None)
     alone = score_rows(record({"test/x": [80.0]}), record({"test/x": [81.0]}))
     assert [(row.difference, row.a_std, row.p) for row in alone] == [(1.0, None, None)]
+
+
+def _started(starts: list[str | None], shift: float, further: dict[str, str] | None = None) -> dict[str, Any]:
+    """A record of one model with a run for each start, which is the digest of a trained model; `further`: its own."""
+    scores = [{"test/x": 80.0 + shift + seed} for seed in range(len(starts))]
+    runs = [{"seed": seed, "train": f"train-{seed}", "evaluate": f"evaluate-{seed}"} for seed in range(len(starts))]
+    stages: dict[str, Any] = {f"evaluate-{seed}": {"scores": of_seed} for seed, of_seed in enumerate(scores)}
+    for seed, start in enumerate(starts):
+        inputs = {"encoder": "same", **({"start": start} if start else {})}
+        stages[f"train-{seed}"] = {"kind": "train", "inputs": inputs, "artifact": f"{shift}-{seed}"}
+    for digest, start in (further or {}).items():
+        stages[f"train-{digest}"] = {"kind": "train", "inputs": {"start": start}, "artifact": digest}
+    return {"stages": stages, "models": [{"name": "mtl", "runs": runs, "scores": aggregate(list(scores))}]}
+
+
+def test_runs_of_one_start_are_tested_only_against_runs_of_the_same_start() -> None:
+    alone, one, own = _started([None] * 3, 0), _started(["s"] * 3, 5), _started(["a", "b", "c"], 5)
+    (untested,) = score_rows(alone, one)
+    assert (untested.difference, untested.p, untested.p_holm, untested.interval) == (5.0, None, None, None)
+    assert untested.why == ONE_START
+    (tested,) = score_rows(alone, own)
+    assert tested.p is not None and tested.why == ""
+    assert score_rows(_started(["s"] * 3, 0), one)[0].p == tested.p
+    assert score_rows(_started(["other"] * 3, 0), one)[0].why == ONE_START
+    deeper = _started(["a", "b", "c"], 5, further={"a": "s", "b": "s", "c": "s"})
+    assert score_rows(alone, deeper)[0].why == ONE_START, "they share the start of their starts"
+    assert score_rows(_started([None], 0), _started(["s"], 5))[0].why == "", "one seed was never tested"
 
 
 def test_stages_that_know_more_about_the_environment_are_no_difference(finished: FinishedRun) -> None:
