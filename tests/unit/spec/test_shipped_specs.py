@@ -76,3 +76,16 @@ def test_an_override_moves_the_data_and_keeps_their_pins(tmp_path: Path) -> None
     loaded = load_spec(ROOT / "specs/ewt5_minilm.yaml", project, [f"data.root={tmp_path}"])
     assert resolve_root(loaded.data["ewt5"], project) == tmp_path
     assert loaded.data["ewt5"].sha256 == load_data_card("ewt5", project).sha256
+
+
+def test_the_settings_of_the_default_study_are_tried_on_its_own_models() -> None:
+    project = Project(ROOT)
+    study = load_spec(ROOT / "specs/stem_cell.yaml", project).spec
+    tried = load_spec(ROOT / "specs/stem_cell_settings.yaml", project).spec
+    for key in ("data", "encoder", "tasks", "train"):
+        assert getattr(tried, key) == getattr(study, key)
+    assert tried.models["stl"] == study.models["stl"]
+    assert tried.models["stl_long"].train.epochs == 10 * study.train.epochs
+    gates, swept = study.models["stl_dp"].sharing.model_dump(), tried.models["stl_dp"]
+    assert gates.pop("lambda") in swept.sweep["sharing.lambda"]
+    assert gates == {name: value for name, value in swept.sharing.model_dump().items() if name != "lambda"}
