@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mtlspec.analyses._probes.best import SCORED, Floats
 from mtlspec.analyses._probes.hits import ABOUT, Accuracies, read_hits
+from mtlspec.results.lengths import EQUAL, Length, Times
 
 Mask = npt.NDArray[np.bool_]
 
@@ -70,6 +72,7 @@ class Probed:
     before: Known
     single: tuple[Known, ...]
     joint: tuple[Known, ...]
+    times: Times = EQUAL  # as long as single-task models joint ones were trained
     held_out: bool = True  # False: heads were chosen on the very data that they are scored on
 
     def scores(self, sets: Mask, seeds: Sequence[int] | None = None) -> Scores:
@@ -110,8 +113,15 @@ def read_probed(directory: Path, single: str, joint: str) -> Iterator[Probed]:
             before=Known.of(before, labels, about["choosing"]),
             single=models[single],
             joint=models[joint],
+            times=_times(about["models"][chosen[joint]], about["models"][chosen[single]], layer),
             held_out=about["choosing"] != SCORED,
         )
+
+
+def _times(ours: Mapping[str, Any], theirs: Mapping[str, Any], layer: str) -> Times:
+    """As long as another model one was trained, on the layer that both learnt."""
+    tasks = (next(task for task, learnt in model["layers"].items() if learnt == layer) for model in (ours, theirs))
+    return Length.restored(ours["length"]).times(Length.restored(theirs["length"]), *tasks)
 
 
 def common_seeds(probed: Sequence[Probed]) -> tuple[int, ...]:

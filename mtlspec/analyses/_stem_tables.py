@@ -10,11 +10,12 @@ import numpy as np
 
 from mtlspec.analyses._head_figures import Panel, draw_panels
 from mtlspec.analyses._stem_cells import Common
-from mtlspec.analyses._stem_claims import Claim, Verdict
+from mtlspec.analyses._stem_claims import LOSS, Claim, Verdict
 from mtlspec.analyses._stem_probes import Probed, Scores
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import CYCLE, GRID, drawing
 from mtlspec.results.findings import Figure
+from mtlspec.results.lengths import but_unequal
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
 _TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down"}
@@ -46,7 +47,9 @@ def summary(judged: Verdict, made: Sequence[Claim], probed: Sequence[Probed]) ->
     if judged == "not enough evidence":
         first = f"There is not enough evidence for or against the stem cell hypothesis: {reasons}."
     reused = _reused(probed)
-    return (first, *map(_sentence, made), *([reused] if reused else []))
+    but = but_unequal("joint models", "single-task ones", [one.times for one in probed]) if probed else ""
+    told = [f"{_sentence(claim)}{but if claim.statement == LOSS else ''}." for claim in made]
+    return (first, *told, *([reused] if reused else []))
 
 
 def _lower(statement: str) -> str:
@@ -55,7 +58,7 @@ def _lower(statement: str) -> str:
 
 def _sentence(claim: Claim) -> str:
     tests = "; ".join(f"{test.against} {test.estimate} ({test.uncertainty}): {test.shown}" for test in claim.tests)
-    return f"{claim.statement}: {claim.shown}. By test: {tests}."
+    return f"{claim.statement}: {claim.shown}. By test: {tests}"
 
 
 def _reused(probed: Sequence[Probed]) -> str:

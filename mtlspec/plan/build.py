@@ -15,7 +15,6 @@ from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.selection import report_selections, select_inputs, select_params, select_stage, selected_sets
 from mtlspec.plan.source import Source
 from mtlspec.plan.types import Plan
-from mtlspec.spec.demands import Comparing
 from mtlspec.spec.expand import Choice, ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions, MeasuringOptions
 from mtlspec.spec.load import LoadedSpec
@@ -143,12 +142,10 @@ def _add_analysis(
     else:
         inputs.update(foundation.of_analysis(options, {task for model in chosen for task in model.tasks}))
         if "train" in options.needs:
-            inputs.update({row.train: row.train for row in rows})
             kinds += [kind for model in chosen for kind in model.kinds]
     if "evaluate" in options.needs:
         inputs.update({row.evaluate: row.evaluate for row in rows})
-    if isinstance(options, Comparing):  # it says how long those were trained that it compares
-        inputs.update({row.train: row.train for row in rows})
+    inputs.update({row.train: row.train for row in rows})  # whoever compares models says how long they were trained
     params = {"name": name, "options": dump(options), "models": [row.stored() for row in rows]}
     return builder.add("analyse", f"analyse-{name}", params, inputs, *kinds)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mtlspec.results.tables import Cell, Table
 from mtlspec.results.variants import Variant
 
-_EQUAL = 1.1  # within a tenth: drawn tasks come a little more or less often than expected
+_NEAR = 1.1  # within a tenth: drawn tasks come a little more or less often than expected
 ABOUT = (
     "Updates and examples: all that training took, those of the models that it started from included, mean over seeds."
 )
@@ -29,6 +29,16 @@ class Seen(NamedTuple):
     planned: float  # examples that it would have read, had no training stopped early
 
 
+class Times(NamedTuple):
+    """How many times as long as another model one was trained."""
+
+    updates: float  # of the whole model
+    examples: float  # of one task
+
+
+EQUAL = Times(1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Length:
     """Of one run or, as means, of several. Trainings that it started from are counted in."""
@@ -37,6 +47,18 @@ class Length:
     planned: float  # updates, had no training stopped early
     before: float  # of the updates, those before its own training began
     tasks: Mapping[str, Seen]
+
+    def times(self, other: Length, task: str, other_task: str | None = None) -> Times:
+        """By what was planned: a training that stopped early was given no less. `other_task`: its name there."""
+        theirs = other.tasks[other_task or task]
+        return Times(self.planned / other.planned, self.tasks[task].planned / theirs.planned)
+
+    def stored(self) -> dict[str, Any]:
+        return {**asdict(self), "tasks": {task: list(seen) for task, seen in self.tasks.items()}}
+
+    @classmethod
+    def restored(cls, raw: Mapping[str, Any]) -> Length:
+        return cls(**{**raw, "tasks": {task: Seen(*seen) for task, seen in raw["tasks"].items()}})
 
 
 Lengths = Mapping[str, Length]
@@ -74,17 +96,9 @@ def length_of(variant: Variant, lengths: Lengths) -> Length:
     return Length(updates, planned, before, tasks)
 
 
-class Times(NamedTuple):
-    """How many times as long as another model one was trained."""
-
-    updates: float  # of the whole model
-    examples: float  # of one task
-
-
 def times(variant: Variant, other: Variant, task: str, lengths: Lengths) -> Times:
-    """By what was planned: a training that stopped early was given no less."""
     ours, theirs = (length_of(side, lengths) for side in (variant, other))
-    return Times(ours.planned / theirs.planned, ours.tasks[task].planned / theirs.tasks[task].planned)
+    return ours.times(theirs, task)
 
 
 def but_unequal(name: str, other: str, found: Sequence[Times]) -> str:
@@ -101,7 +115,7 @@ def but_unequal(name: str, other: str, found: Sequence[Times]) -> str:
 
 
 def _are_equal(found: Sequence[float]) -> bool:
-    return all(1 / _EQUAL <= one <= _EQUAL for one in found)
+    return all(1 / _NEAR <= one <= _NEAR for one in found)
 
 
 def _span(found: Sequence[float]) -> str:

@@ -16,6 +16,7 @@ from mtlspec.analyses._probes.hits import ABOUT, HITS, read_hits
 from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.io.write import write_bytes, write_json
 from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.lengths import Lengths, but_unequal, length_of, read_lengths, times
 from mtlspec.results.variants import Variant, variants
 
 PRETRAINED, RANDOM = "pretrained", "random"
@@ -60,6 +61,15 @@ class TaskResults:
     baseline: Compared | None
     others: tuple[Compared, ...]
     controls: tuple[Control, ...]
+    lengths: Lengths  # of the training of all models
+
+    def but_unequal(self, other: Compared) -> str:
+        """The end of a sentence that compares a model with the baseline."""
+        if self.baseline is None or not set(self.baseline.variant.tasks) <= set(other.variant.tasks):
+            return ""
+        (task,) = self.baseline.variant.tasks
+        found = times(other.variant, self.baseline.variant, task, self.lengths)
+        return but_unequal(other.variant.group, self.baseline.variant.group, [found])
 
     def names(self) -> list[str]:
         return [self.pretrained.names[i] for i in self.labels]
@@ -75,6 +85,7 @@ def gather(options: ProbeOptions, job: AnalysisJob) -> tuple[TaskResults, ...]:
     place = job.inputs["measure-encoder"] / BASELINES
     baselines = json.loads(place.read_bytes()) if place.is_file() else {}
     found = variants(job.models)
+    lengths = read_lengths(found, job.inputs)
     measured: dict[str, dict[int, Mapping[tuple[str, int, str], Any]]] = {}
     layers: dict[str, dict[str, str]] = {}
     for variant in found:
@@ -106,6 +117,7 @@ def gather(options: ProbeOptions, job: AnalysisJob) -> tuple[TaskResults, ...]:
                 controls=_controls(
                     pretrained, best_heads(own[RANDOM], options.choosing), baselines.get(task), base[:1]
                 ),
+                lengths=lengths,
             )
         )
     return tuple(results)
@@ -154,13 +166,16 @@ def write_all_hits(options: ProbeOptions, job: AnalysisJob) -> None:
     tables = [pq.read_table(place / HITS) for place in places]
     pq.write_table(pa.concat_tables(tables).unify_dictionaries(), buffer)
     write_bytes(job.out / HITS, buffer.getvalue())
+    found = variants(job.models)
+    lengths = read_lengths(found, job.inputs)
     learnt = {
         variant.slug: {
             "group": variant.group,
             "seeds": list(variant.seeds),
             "layers": json.loads((job.measurement(variant.runs[0]) / ABOUT).read_bytes())["layers"],
+            "length": length_of(variant, lengths).stored(),
         }
-        for variant in variants(job.models)
+        for variant in found
     }
     about = {"models": learnt, "probed": options.probed(), "choosing": options.choosing, "least": options.least}
     write_json(job.out / ABOUT, about)

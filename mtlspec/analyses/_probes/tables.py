@@ -200,7 +200,7 @@ def summary(results: TaskResults) -> tuple[str, ...]:
             below = int((results.of(other.score) < results.of(base.score)).sum())
             sentence += (
                 f", {other.title} by {signed(joint - pretrained, 1)};"
-                f" {other.title} is below {base.title} for {below} of {labels}"
+                f" {other.title} is below {base.title} for {below} of {labels}{results.but_unequal(other)}"
             )
         sentences.append(f"{sentence}.")
     return tuple(sentences)

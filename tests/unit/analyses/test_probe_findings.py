@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 
 from mtlspec.analyses import attended_value_probe, attention_probe
 from mtlspec.analyses._probes.hits import read_hits
+from mtlspec.analyses._probes.results import gather
+from mtlspec.analyses._probes.tables import summary
 from mtlspec.io.digest import digest_tree
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob, Measurement
+from mtlspec.results.lengths import Length, Seen
 from tests import toy
 from tests.model_rows import model_row
 
@@ -47,7 +51,7 @@ def _probe(module: Any, study: Study, root: Path, **options: Any) -> tuple[Any, 
         place.mkdir(parents=True)
         own = {"encoder": inputs["encoder"]} if row is None else {"train": inputs[row.train]}
         parsed.measure(Measurement(row, shared | own, place))
-    facts = parsed.run(AnalysisJob(tuple(rows), measured, root / "out"))
+    facts = parsed.run(AnalysisJob(tuple(rows), {**inputs, **measured}, root / "out"))
     return facts, root / "out"
 
 
@@ -97,6 +101,31 @@ def test_labels_without_enough_items_leave_a_sentence(study: Study, tmp_path: Pa
     facts, out = _probe(attention_probe, study, tmp_path, srl="srl", min_count=100_000)
     assert facts["labels"] == {"srl": 0}
     assert Findings.read(out).summary == ("srl: no label has enough items to be probed.",)
+
+
+@pytest.mark.parametrize(
+    ("updates", "drawn", "expected"),
+    [
+        (5, 5, "labels."),
+        (15, 5, ", but mtl had 3.0 times the updates of stl, with as many examples of a task."),
+        (5, 2, ", but tasks of mtl read 0.40 times the examples of stl, in as many updates."),
+    ],
+)
+def test_a_joint_model_at_another_length_is_told_as_such(
+    study: Study, tmp_path: Path, updates: int, drawn: int, expected: str
+) -> None:
+    """A model of three tasks or more is told beside single-task models."""
+    rows, inputs = study
+    _, out = _probe(attended_value_probe, study, tmp_path, pos="pos", min_count=10)
+    options = attended_value_probe.Options(type="attended_value_probe", pos="pos", min_count=10)
+    measured = {str(row.measure): tmp_path / str(row.measure) for row in rows}
+    places = {**inputs, **measured, "measure-encoder": tmp_path / "measure-encoder"}
+    (result,) = gather(options, AnalysisJob(tuple(rows), places, out))
+    joint = replace(result.others[0], variant=replace(result.others[0].variant, tasks=("pos", "ner", "dep")))
+    whole = {row.train: Length(5, 5, 0, {"pos": Seen(5, 40, 40)}) for row in rows}
+    seen = dict.fromkeys(("pos", "ner", "dep"), Seen(drawn, 8 * drawn, 8 * drawn))
+    lengths = whole | {run.train: Length(updates, updates, 0, seen) for run in joint.variant.runs}
+    assert summary(replace(result, others=(joint,), lengths=lengths))[1].endswith(expected)
 
 
 def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from mtlspec.analyses._stem_tables import changes, changes_table, claims_table, 
 from mtlspec.errors import StageError
 from mtlspec.io.write import write_json
 from mtlspec.results.contrast import same_counts
+from mtlspec.results.lengths import Length, Seen
 from mtlspec.results.variants import Variant
 from tests.model_rows import model_row
 
@@ -152,11 +154,13 @@ def _hits(
     directory.mkdir()
     write_hits(directory, [(*key, tallies) for key, tallies in groups.items()], [HEADS] * LAYERS, {})
     seeds = [1, 2, 3]
-    models = {
+    models: dict[str, dict[str, Any]] = {
         "stl-pos": {"group": "stl", "seeds": seeds, "layers": {"pos": "xpos"}},
         "stl-ner": {"group": "stl", "seeds": seeds, "layers": {"ner": "ner"}},
         "mtl-all": {"group": "mtl", "seeds": seeds, "layers": {"pos": "xpos", "ner": "ner"}},
     }
+    for model in models.values():
+        model["length"] = Length(100, 100, 0, dict.fromkeys(model["layers"], Seen(100, 800, 800))).stored()
     about = {"models": models, "probed": {"pos": "xpos", "ner": "ner"}, "choosing": "dev", "least": 20}
     write_json(directory / "probe.json", about)
     return directory
@@ -221,6 +225,18 @@ def test_the_verdict_follows_the_contrast(
     assert expected in said[0]
     assert len(said) == 4
     assert all("random sets with as many heads in each layer" in sentence for sentence in said[2:])
+
+
+def test_a_loss_by_joint_training_says_if_that_was_longer(tmp_path: Path) -> None:
+    directory = _hits(tmp_path / "probe", 3, rise=(0.3, 0.05), loss=(0.2, 0.02))
+    made, probed = _judge(directory), list(read_probed(directory, "stl", "mtl"))
+    assert not any("but" in sentence for sentence in summary(verdict(made), made, probed))
+    about = json.loads((directory / "probe.json").read_text())
+    about["models"]["mtl-all"]["length"]["planned"] = 200
+    write_json(directory / "probe.json", about)
+    said = summary(verdict(made), made, list(read_probed(directory, "stl", "mtl")))
+    told = ", but joint models had 2.0 times the updates of single-task ones, with as many examples of a task."
+    assert [sentence.endswith(told) for sentence in said] == [False, False, False, True]
 
 
 def test_the_best_head_of_a_set_is_chosen_on_dev_and_scored_on_test() -> None:

@@ -50,7 +50,7 @@ def test_rows_tell_all_trainings_that_a_model_descends_from(tmp_path: Path) -> N
     assert rows["train-one-pos-s2"]["starts"] == ["train-stl-pos-s1"] and "starts" not in rows["train-stl-pos-s2"]
 
 
-def test_rows_tell_gates_and_comparing_analyses_get_the_trainings(tmp_path: Path) -> None:
+def test_rows_tell_gates_and_analyses_get_the_trainings(tmp_path: Path) -> None:
     """Static pruning and its control, which goes on from the same models without gates."""
     more = "  sp: {tasks: each, sharing: {type: l0, mode: static, lambda: 0.1}, start: stl}\n"
     more += "  ft: {tasks: each, sharing: hard, start: stl}\nanalyses:\n  pruned: {type: pruning_table}"
@@ -75,7 +75,7 @@ def test_measurements_are_stages_of_their_own(tmp_path: Path) -> None:
     assert first.inputs["train"] == "train-stl-pos-s1"
     assert "train" not in measures["measure-heads-encoder"].inputs
     analysis = plan.stage("analyse-heads")
-    assert set(analysis.inputs.values()) == set(measures)
+    assert set(analysis.inputs.values()) == {*measures, *(f"train-{model}" for model in models)}
     assert [row["measure"] for row in analysis.params["models"]] == [f"measure-heads-{model}" for model in models]
 
 
