@@ -40,7 +40,7 @@ def deltas_table(matrix: Matrix) -> Table:
 def comparisons_table(matrix: Matrix) -> Table:
     """One row a test, with everything needed to check it."""
     columns = [
-        *("model", "task", "score", matrix.baseline, "difference", "95 % interval", "effect"),
+        *("model", "task", "score", "compared with", "its score", "difference", "95 % interval", "effect"),
         *("p", "p (Holm)", "could be found", "seeds", "times the updates", "times the examples"),
     ]
     rows = tuple(_comparison_row(matrix, item) for item in matrix.comparisons)
@@ -67,6 +67,7 @@ def _comparison_row(matrix: Matrix, item: Comparison) -> tuple[Cell, ...]:
         Cell(item.variant.label, item.variant.label),
         Cell(item.task, item.task),
         score_cell(matrix, item.variant, item.task),
+        Cell(item.baseline.group, item.baseline.group),
         score_cell(matrix, item.baseline, item.task),
         _delta_cell(matrix, item.variant, item.task),
         Cell(interval_text(found.interval), data={"interval": found.interval}),

@@ -117,6 +117,8 @@ def test_static_pruning_is_compared_with_a_control_that_trained_as_long(two_mode
     assert findings.summary[0].startswith("ft against stl: +9.00 points")
     assert findings.summary[0].endswith(", but ft had 2.0 times the updates of stl.")
     assert findings.summary[1].startswith("sp against ft: −9.00 points") and "but" not in findings.summary[1]
+    tests = [dict(zip(findings.tables[2].columns, row, strict=True)) for row in findings.tables[2].rows]
+    assert [(test["compared with"].value, test["its score"].value) for test in tests] == [("stl", 85), ("ft", 94)]
     assert " sp is compared with ft, which went on from the same models without gates." in findings.tables[1].caption
     assert {test.family.name for test in ToldTests.restored(findings.numbers).tests} == {"ft, sp with stl, ft"}
 
