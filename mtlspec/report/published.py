@@ -15,6 +15,7 @@ from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.findings import Findings
 from mtlspec.results.inference import Difference, Family
 from mtlspec.results.kept import recorded_share
+from mtlspec.results.lengths import EQUAL, Lengths, Times, read_lengths, times
 from mtlspec.results.tables import Cell
 from mtlspec.results.variants import Variant
 from mtlspec.spec.packs import Pack
@@ -36,6 +37,7 @@ class Ours:
     variant: Variant
     found: Difference | None = None  # to single-task learning, with the variance of seeds and of sentences
     p: float | None = None  # of that difference, after Holm's correction; None where it was not tested
+    times: Times = EQUAL  # as long as single-task learning it was trained
 
     @property
     def delta(self) -> float | None:
@@ -94,6 +96,7 @@ def bring_together(
     scores = compared_scores(pack, tasks, models, evaluations)
     tests, alpha = told_tests(found, models, evaluations, scores)
     families = tuple(dict.fromkeys(test.family for test in tests.values()))
+    lengths = read_lengths(models, inputs)
     by_role: dict[str, Variant] = {}
     points = Counter((variant.group, variant.tasks) for variant in models)
     for variant in models:
@@ -108,7 +111,7 @@ def bring_together(
             if task in tasks:
                 if seed_scores(variant, task, evaluations):  # none where test has no labels
                     base = by_role.get(f"stl:{task}")
-                    ours[role, task] = _ours(variant, task, base, evaluations, tests, scores[task])
+                    ours[role, task] = _ours(variant, task, base, evaluations, lengths, tests, scores[task])
                 if shares := _kept_shares(variant, inputs):
                     kept[role, task] = shares
     models_of = {task: variant for variant in models for task in variant.tasks}
@@ -138,6 +141,7 @@ def _ours(
     task: str,
     base: Variant | None,
     evaluations: Evaluations,
+    lengths: Lengths,
     tests: Tests,
     score: str,
 ) -> Ours:
@@ -146,7 +150,8 @@ def _ours(
         return Ours(mean, std, variant)
     test = tests.get((variant.label, task, base.label))
     found = test.found if test is not None else difference_of(variant, base, task, evaluations, score=score)
-    return Ours(mean, std, variant, found, None if test is None else test.p_holm)
+    longer = times(variant, base, task, lengths)
+    return Ours(mean, std, variant, found, None if test is None else test.p_holm, longer)
 
 
 def _kept_shares(variant: Variant, inputs: Mapping[str, Path]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from mtlspec.report.published import Ours, Side
 from mtlspec.report.wording import of_all
 from mtlspec.results.estimates import blocked_interval
 from mtlspec.results.inference import MARGIN
+from mtlspec.results.lengths import but_unequal
 from mtlspec.results.tables import signed
 
 Verdict = Literal["holds", "does not hold", "undecided", "not in this run"]
@@ -69,6 +70,11 @@ def _printed(side: Side, role: str) -> list[float]:
     return [delta for task in side.pack.metrics if (delta := side.published_delta(role, task)) is not None]
 
 
+def _but(compared: Sequence[tuple[float, Ours]]) -> str:
+    """Whether our models were trained for longer or shorter than those that they are compared with."""
+    return but_unequal("our models", "single-task ones", [ours.times for _, ours in compared])
+
+
 def _test(side: Side) -> str:
     return "; ".join(("t test over seeds and sentences", *(family.words for family in side.families)))
 
@@ -90,7 +96,7 @@ def _joint(side: Side, role: str, who: str) -> Finding:
         return Finding(statement, _below(printed), "–", "–", "not in this run")
     up, down = _sure(side, compared)
     verdict = _mostly(down, up, len(printed)) if below else _mostly(up, down, len(printed))
-    here = _below([delta for delta, _ in compared])
+    here = _below([delta for delta, _ in compared]) + _but(compared)
     return Finding(statement, _below(printed), here, _tested(side, compared), verdict)
 
 
@@ -112,7 +118,8 @@ def _keeps(side: Side, role: str, statement: str) -> Finding:
     tasks = of_all(safe, len(compared), "task")
     over_seeds = f"95 % intervals over seeds and sentences exclude {limit} in {tasks}, show it in {lost}"
     test = f"{over_seeds if known else 'one seed: no interval'}; {_tested(side, compared)}"
-    return Finding(statement, _below(printed), _below([delta for delta, _ in compared]), test, verdict)
+    here = _below([delta for delta, _ in compared]) + _but(compared)
+    return Finding(statement, _below(printed), here, test, verdict)
 
 
 def _named(names: Sequence[str], total: int) -> str:
@@ -136,7 +143,8 @@ def _win_win(side: Side) -> Finding:
         verdict = "holds" if printed else "does not hold"
     elif losing == len(pairs):  # only then can no pair of the paper gain on both
         verdict = "does not hold" if printed else "holds"
-    return Finding(statement, published, _named(gaining, len(whole)), test, verdict)
+    here = _named(gaining, len(whole)) + _but([one for both in whole.values() for one in both])
+    return Finding(statement, published, here, test, verdict)
 
 
 def _partners(side: Side) -> Iterator[Finding]:
@@ -156,7 +164,7 @@ def _partners(side: Side) -> Iterator[Finding]:
             continue
         up, down = _sure(side, found)
         verdict = _mostly(up, down, len(names)) if gains else _mostly(down, up, len(names))
-        here = f"higher with {of_all(sum(delta > 0 for delta, _ in found), len(found), 'partner')}"
+        here = f"higher with {of_all(sum(delta > 0 for delta, _ in found), len(found), 'partner')}{_but(found)}"
         yield Finding(statement, published, here, _tested(side, found), verdict)
 
 

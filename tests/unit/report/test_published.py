@@ -21,6 +21,7 @@ from mtlspec.results.comparisons import ToldTest, ToldTests, difference_of
 from mtlspec.results.evaluations import Evaluation, read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.inference import Difference, Family
+from mtlspec.results.lengths import Times
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
 from mtlspec.spec.packs import Pack, load_pack
@@ -68,6 +69,17 @@ def test_a_finding_follows_the_tests_and_not_the_means(delta: float, p: float | 
     finding = _verdict(side, "All tasks together are")
     assert finding.published == "below in 5 of 5 tasks, −0.31 points on average"
     assert finding.verdict == verdict
+
+
+def test_a_finding_at_unequal_training_says_so() -> None:
+    roles = {"mtl": TASKS, "stl_dp": TASKS, "con_srl": ("con", "srl")}
+    side = _side(**{f"{role}__{task}": (-1.0, 0.001) for role, tasks in roles.items() for task in tasks})
+    longer = replace(side, ours={key: replace(ours, times=Times(5.0, 1.0)) for key, ours in side.ours.items()})
+    for start in ("All tasks together are", "Pruning while training", "No pair", "con mostly"):
+        assert "but" not in _verdict(side, start).here
+        told = ", but our models had 5.0 times the updates of single-task ones, with as many examples of a task"
+        assert _verdict(longer, start).here.endswith(told)
+        assert _verdict(longer, start).verdict == _verdict(side, start).verdict
 
 
 def test_a_pair_that_surely_gains_on_both_sides_refutes_that_none_does() -> None:
