@@ -18,10 +18,10 @@ from mtlspec.results.comparisons import with_equal_starts
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import unscored_words
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import MARGIN, Difference, compare_runs, within_words
+from mtlspec.results.inference import MARGIN, Difference, compare_runs, loss_words
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.lengths import ABOUT, Lengths, Times, but_unequal, read_lengths, task_cells, times
-from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
+from mtlspec.results.tables import Cell, Table, interval_text, score_text, signed, tone_of_change
 from mtlspec.results.variants import Variant, baseline_for, control_words, variants, why_no_baseline
 
 _NOTHING = Cell("–")
@@ -124,7 +124,7 @@ def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
         f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
         + "".join(control_words(*pair) for pair in pairs)
         + " Its interval has the variance of seeds and of sentences; a score is kept if it excludes a loss of more "
-        f"than {MARGIN:g} point."
+        f"than {MARGIN:g} point, and Δ is blue (above) or red (below) if it excludes zero."
     )
 
 
@@ -168,7 +168,7 @@ def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tup
     if lost is None:
         return _NOTHING, _NOTHING
     found, loss = lost.found, lost.found.difference
-    tone: Tone = "" if abs(loss) < 0.005 else "up" if loss > 0 else "down"
+    tone = tone_of_change(loss, sure=found.sure)
     within: dict[str, Any] = {"interval": found.interval, "p": found.p, f"within {MARGIN:g}": found.not_worse(MARGIN)}
     within |= {"against": lost.against, "times": lost.times._asdict()}
     return Cell(signed(loss), loss, tone=tone), Cell(interval_text(found.interval), data=within)
@@ -212,7 +212,7 @@ def _price(losses: Sequence[Loss]) -> str:
     """What a group loses; its models are compared with one group, or with several."""
     mean = signed(float(np.mean([loss.found.difference for loss in losses])))
     others = " and ".join(dict.fromkeys(loss.against for loss in losses))
-    judged = within_words([loss.found.not_worse(MARGIN) for loss in losses])
+    judged = loss_words([loss.found.not_worse(MARGIN) for loss in losses])
     but = but_unequal(losses[0].group, others, [loss.times for loss in losses])
     return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{but}"
 

@@ -120,9 +120,7 @@ def _draw_deltas(matrix: Matrix, directory: Path) -> Figure:
     rows = tuple(dict.fromkeys(comparison.variant for comparison in matrix.comparisons))
     grid = [[matrix.comparison(variant, task) for task in matrix.tasks] for variant in rows]
     _heat_map(matrix, directory, "deltas", grid=grid, rows=[variant.label for variant in rows], titles=("", ""))
-    caption = (
-        f"Difference to {matrix.baseline} in points: blue is above single-task learning, red is below.{matrix.star()}"
-    )
+    caption = f"Difference to {matrix.baseline} in points.{matrix.star()}"
     return Figure("deltas", f"Every model against {matrix.baseline}", caption)
 
 
@@ -137,6 +135,7 @@ def _draw_pairs(matrix: Matrix, group: str, pairs: list[Variant], directory: Pat
     caption = (
         f"How each task (row) changes when it is trained with each partner (column), in points"
         f" against {matrix.baseline}. Two blue cells across the diagonal are a pair in which both tasks gain."
+        f"{matrix.star()}"
     )
     return Figure(f"pairs_{group}", f"Which tasks help each other ({group})", caption)
 
@@ -152,6 +151,7 @@ def _heat_map(
 ) -> None:
     values = np.array([[np.nan if item is None else item.delta for item in line] for line in grid], dtype=np.float64)
     texts = [["" if item is None else signed(item.delta) + mark(item) for item in line] for line in grid]
+    values[[[item is None or not item.significant for item in line] for line in grid]] = np.nan
     heat_map(directory, name, values=values, texts=texts, rows=rows, columns=matrix.tasks, axes_titles=titles)
 
 

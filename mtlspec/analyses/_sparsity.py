@@ -18,7 +18,7 @@ from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN, Difference
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.lengths import Lengths, Times, but_unequal, read_lengths, times
-from mtlspec.results.tables import Cell, Table, Tone, interval_text, score_text, signed
+from mtlspec.results.tables import Cell, Table, interval_text, score_text, signed, tone_of_change
 from mtlspec.results.variants import Variant, baseline_for, why_no_baseline
 
 
@@ -126,7 +126,8 @@ def points_table(curve: Curve) -> Table:
         sections.append((task, tuple(_line(point) for point in own)))
     change = (
         f"Δ is the difference to {curve.reference()}, on test with its 95 % interval over seeds and sentences, and on "
-        f"dev, where models are chosen. Within {MARGIN:g} point: whether that interval excludes a greater loss."
+        f"dev, where models are chosen; blue above and red below, if the interval excludes zero. Loss of at most "
+        f"{MARGIN:g} point: whether the interval excludes a greater one."
         if curve.compared
         else f"Δ is empty: {why_no_baseline(curve.baseline, curve.variants)}."
     )
@@ -134,7 +135,7 @@ def points_table(curve: Curve) -> Table:
         f"Test scores of gated models, those that keep most heads first. {change} Read down a section to see where the "
         "score begins to fall."
     ) + _unscored(curve)
-    columns = ("model", "heads kept, %", "score", "Δ on dev", "Δ", "95 % interval", f"within {MARGIN:g} point")
+    columns = ("model", "heads kept, %", "score", "Δ on dev", "Δ", "95 % interval", f"loss of at most {MARGIN:g} point")
     return Table("sparsity", "Scores and heads kept", caption, columns, tuple(sections))
 
 
@@ -147,7 +148,7 @@ def _line(point: Point) -> tuple[Cell, ...]:
     source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
     kept, score = mean_and_std(point.kept), mean_and_std(point.scores)
     change = point.change
-    tone: Tone = "" if change is None or abs(change) < 0.005 else "up" if change > 0 else "down"
+    tone = tone_of_change(change, sure=point.found is not None and point.found.sure)
     return (
         Cell(variant.label, variant.label),
         Cell(score_text(*kept, 1), *kept, source=source),
@@ -171,8 +172,6 @@ def _judged(point: Point) -> tuple[Cell, Cell]:
 
 def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
     """A line for every group, task set and task, over the group's sweep."""
-    if not curve.points:
-        return ()
     lines, found = [], curve.points
     for group, tasks, task in dict.fromkeys((p.variant.group, p.variant.tasks, p.task) for p in found):
         own = [p for p in found if (p.variant.group, p.variant.tasks, p.task) == (group, tasks, task)]
@@ -182,6 +181,8 @@ def draw(curve: Curve, directory: Path) -> tuple[Figure, ...]:
         std = np.array([mean_and_std(point.scores)[1] or 0.0 for point in own])
         label = f"{group}: {task}" if len(tasks) == 1 else f"{group}: {task} in {' + '.join(tasks)}"
         lines.append(Line(label, np.array([p.share for p in own]), y, y - std, y + std))
+    if not any(len(line.x) > 1 for line in lines):  # a dot is no curve; the table has it
+        return ()
     curves(directory, "sparsity", lines, x_title="heads kept, %", y_title="difference of the score, points")
     most = "the model of the same line that keeps most heads"
     if not curve.compared:
@@ -236,7 +237,7 @@ def _chosen(compared: Sequence[Point]) -> tuple[Point, Difference, str] | None:
     within = [one for one in known if one[1] >= -MARGIN]
     if within:
         _, _, point, found = min(within, key=lambda one: one[0])
-        return point, found, "the sparsest model within one point on dev"
+        return point, found, "the sparsest model that loses at most one point on dev"
     if known:
         _, _, point, found = max(known, key=lambda one: one[1])
         return point, found, "the model that loses least on dev"
@@ -249,8 +250,8 @@ def _judgement(found: Difference, baseline: str) -> str:
     if found.interval is None:
         return f"has {change}; that is not tested: {found.why}"
     said = {
-        "not worse": "is within one point",
+        "not worse": "loses at most one point",
         "worse": "loses more than one point",
-        "undecided": "may or may not be within one point",
+        "undecided": "may or may not lose more than one point",
     }[found.not_worse(MARGIN)]
     return f"{said}: {change} (95 % interval {interval_text(found.interval)})"

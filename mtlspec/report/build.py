@@ -28,8 +28,7 @@ def build_report(
     figures = out / "figures"
     content = gather(params, inputs, environment, figures)
     progress(1, 3, "drawing learning curves")
-    drawn = draw_curves(content.models, content.metrics, inputs, figures)
-    curves = {task: tuple((figure, figures / figure.name) for figure in items) for task, items in drawn.items()}
+    curves = draw_curves(content.models, content.metrics, inputs, figures)
     progress(2, 3, "writing the page")
     for section in content.sections:  # each in a folder of its own: two analyses may both have a table `scores`
         for table in section.tables:
@@ -46,7 +45,7 @@ def build_report(
     runs = [run for variant in content.models for run in variant.runs]
     for name, zipped in submissions(params["spec"]["tasks"], runs, inputs).items():
         write_bytes(out / "glue" / name, zipped)
-    write_text(out / "report.html", html(content, curves))
+    write_text(out / "report.html", html(content, curves, figures))
     write_text(out / "report.md", markdown(content, curves))
     write_text(out / SUMMARY, summary(content))
     return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings)}

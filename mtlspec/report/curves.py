@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,35 +19,47 @@ _BINS = 40  # a loss curve of single updates is a cloud; means over a fortieth o
 MOST_LINES = 8
 
 
+@dataclass(frozen=True)
+class Curves:
+    """What was drawn, a figure for each task; none where no line would have two points."""
+
+    dev: tuple[Figure, ...]
+    loss: tuple[Figure, ...]
+
+
 def draw_curves(
     variants: Sequence[Variant], metrics: Mapping[str, str], inputs: Mapping[str, Path], directory: Path
-) -> dict[str, tuple[Figure, ...]]:
-    """Task -> its figures, `metrics` being task -> main metric."""
+) -> Curves:
+    """`metrics` is task -> main metric."""
     epochs = {run.train: read_epochs(inputs[run.train]) for variant in variants for run in variant.runs}
     losses = {run.train: read_losses(inputs[run.train]) for variant in variants for run in variant.runs}
-    made: dict[str, tuple[Figure, ...]] = {}
+    drawn_dev, drawn_loss = [], []
     for task, metric in metrics.items():
         members, grouped = lines_of(task, variants)
         dev = [_dev_line(name, [epochs[run.train] for run in runs], f"{task}/{metric}") for name, runs in members]
         drawn_by = [(name, [found for run in runs if (found := losses[run.train].get(task))]) for name, runs in members]
         loss = [_loss_line(name, found) for name, found in drawn_by if found]  # a short run may draw no batch of a task
-        names = (f"curve_{task}_dev", f"curve_{task}_loss")
-        curves(directory, names[0], [line for line in dev if len(line.x)], x_title="epoch", y_title=f"dev {metric}, %")
-        drawn = [line for line in loss if len(line.x)]
-        positive = all(bool((line.y > 0).all()) for line in drawn)
-        curves(directory, names[1], drawn, x_title="update", y_title="training loss", logarithmic=positive)
         note = "Mean over seeds; the band spans the seeds."
         if grouped:
             note = "Mean over the models and seeds of a group; the band spans them."
-        made[task] = (
-            Figure(names[0], f"{task}: dev {metric}", f"Dev score after every epoch. {note}"),
-            Figure(
-                names[1],
-                f"{task}: training loss",
-                f"Loss of the task's batches, averaged over stretches of updates. {note}",
-            ),
-        )
-    return made
+        if _is_curve(dev):
+            name = f"curve_{task}_dev"
+            shown = [line for line in dev if len(line.x)]
+            curves(directory, name, shown, x_title="epoch", y_title=f"dev {metric}, %")
+            drawn_dev.append(Figure(name, f"{task}: dev {metric}", f"Dev score after every epoch. {note}"))
+        if _is_curve(loss):
+            name = f"curve_{task}_loss"
+            shown = [line for line in loss if len(line.x)]
+            positive = all(bool((line.y > 0).all()) for line in shown)
+            curves(directory, name, shown, x_title="update", y_title="training loss", logarithmic=positive)
+            caption = f"Loss of the task's batches, averaged over stretches of updates. {note}"
+            drawn_loss.append(Figure(name, f"{task}: training loss", caption))
+    return Curves(tuple(drawn_dev), tuple(drawn_loss))
+
+
+def _is_curve(lines: Sequence[Line]) -> bool:
+    """Dots are none: tables tell them better."""
+    return any(len(line.x) > 1 for line in lines)
 
 
 def lines_of(task: str, variants: Sequence[Variant]) -> tuple[list[tuple[str, list[ModelRow]]], bool]:

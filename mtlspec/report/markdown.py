@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mtlspec.report.content import Content
-from mtlspec.report.page import Curves, commands, environment_facts, settings, tiles
+from mtlspec.report.curves import Curves
+from mtlspec.report.page import commands, environment_facts, settings, tiles
 from mtlspec.results.tables import markdown as table_text
 from mtlspec.results.tables import markdown_escape as escape
 
@@ -18,7 +19,7 @@ def markdown(content: Content, curves: Curves) -> str:
         for figure, path in section.figures:
             blocks.append(_image(f"{section.anchor}/{path.name}", figure.title))
     blocks.append("## Learning curves")
-    blocks += [_image(path.name, figure.title) for items in curves.values() for figure, path in items]
+    blocks += [_image(figure.name, figure.title) for figure in (*curves.dev, *curves.loss)]
     blocks += ["## What ran", _facts(settings(content)), table_text(content.training)]
     for table in (content.lengths, *content.hyperparameters):
         blocks += [f"### {escape(table.title)}", table_text(table), escape(table.caption)]

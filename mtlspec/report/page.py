@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 from mtlspec.io.digest import pretty_json
 from mtlspec.report.content import Content
+from mtlspec.report.curves import Curves
 from mtlspec.report.svg import inline_svg
 from mtlspec.report.wording import noun
-from mtlspec.results.findings import Figure
 from mtlspec.results.tables import Table
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 HERE = Path(__file__).parent
-Curves = Mapping[str, tuple[tuple[Figure, Path], ...]]
 
 
-def html(content: Content, curves: Curves) -> str:
+def html(content: Content, curves: Curves, figures: Path) -> str:
+    """`figures` is the folder that the curves were drawn in."""
     from markupsafe import Markup
 
-    drawn = list(curves.values())
+    dev, loss = ([(figure, figures / figure.name) for figure in drawn] for drawn in (curves.dev, curves.loss))
     return template("page.html").render(
         content=content,
         chapters=chapters(content),
         tiles=tiles(content),
         headline=headline(content),
-        dev_curves=[items[0] for items in drawn],
-        loss_curves=[item for items in drawn for item in items[1:]],
+        dev_curves=dev,
+        loss_curves=loss,
         settings=settings(content),
         environment=environment_facts(content.environment),
         commands=commands(content),

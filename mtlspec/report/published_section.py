@@ -13,7 +13,7 @@ from mtlspec.results.figures import CYCLE, GRID, INK, drawing
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN
 from mtlspec.results.score_names import spoken
-from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.tables import Cell, Table, Tone, score_text, signed, tone_of_change
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens
 _TONES: dict[str, Tone] = {"holds": "up", "does not hold": "down"}
@@ -111,25 +111,24 @@ def _changes_table(side: Side) -> Table:
         for task in side.tasks:
             printed = side.published_delta(role, task)
             ours = side.ours.get((role, task))
-            cells.append(Cell() if printed is None else _delta_cell(printed))
+            cells.append(Cell() if printed is None else Cell(signed(printed), printed))
             if printed is None:
                 cells.append(Cell())
             elif ours is None or ours.delta is None:
                 cells.append(Cell("–"))
             else:
-                cells.append(_delta_cell(ours.delta, "*" if side.significant(ours) else "", ours.source))
+                sure = side.significant(ours)
+                tone = tone_of_change(ours.delta, sure=sure)
+                cells.append(Cell(signed(ours.delta), ours.delta, None, "*" if sure else "", tone, ours.source))
         if any(cell.text for cell in cells[1:]):
             rows.append(tuple(cells))
     columns = ("model", *(name for task in side.tasks for name in (f"{task}, paper", f"{task}, here")))
     correction = "; ".join(family.words for family in side.families) or "no score matrix tests them"
-    caption = f"Difference to single-task learning, in points; * significant here at {side.alpha:g} ({correction})."
+    caption = (
+        f"Difference to single-task learning, in points; * significant here at {side.alpha:g}, blue above and red below"
+        f" ({correction})."
+    )
     return Table("changes", "Changes against single-task learning", caption, columns, (("", tuple(rows)),))
-
-
-def _delta_cell(delta: float, mark: str = "", source: str = "") -> Cell:
-    text = signed(delta)
-    tone: Tone = "" if text == "0.00" else ("up" if delta > 0 else "down")
-    return Cell(text, delta, None, mark, tone, source)
 
 
 def _kept_table(side: Side) -> Table:
@@ -158,7 +157,7 @@ def _draw_changes(side: Side, directory: Path) -> tuple[tuple[Figure, Path], ...
         printed = side.published_delta(role, task)
         if role != "stl" and printed is not None and ours.delta is not None:
             points.setdefault(task, []).append((printed, ours.delta))
-    if not points:
+    if sum(map(len, points.values())) < 3:  # a dot or two show no pattern
         return ()
     same = sum(x * y > 0 for group in points.values() for x, y in group)
     total = sum(len(group) for group in points.values())

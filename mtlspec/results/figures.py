@@ -84,9 +84,8 @@ def heat_map(
     columns: Sequence[str],
     axes_titles: tuple[str, str] = ("", ""),
 ) -> None:
-    """Differences, red below zero and blue above, with their texts in the cells; NaN cells stay empty."""
-    limit = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
-    limit = limit or 1.0
+    """Texts in cells, with the colour of a difference, red below zero and blue above; cells of NaN have no colour."""
+    limit = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
     width = 1.4 + 0.085 * max(map(len, rows)) + 0.95 * len(columns)
     height = 1.1 + 0.42 * len(rows)
     with drawing(directory, name, max(width, 3.6), height) as axes:
@@ -97,12 +96,18 @@ def heat_map(
         axes.set_ylabel(axes_titles[0])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
+        axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+        axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+        axes.tick_params(which="minor", length=0)
+        axes.grid(which="minor", color=GRID, alpha=0.35, linewidth=0.6)
         for i, line in enumerate(texts):
             for j, text in enumerate(line):
-                dark = abs(values[i, j]) > 0.62 * limit
-                axes.text(j, i, text, ha="center", va="center", color="#ffffff" if dark else "#101418")
-        bar = axes.figure.colorbar(image, ax=axes, shrink=0.9, aspect=12, pad=0.02)
-        bar.outline.set_visible(False)
+                on_colour = "#ffffff" if abs(values[i, j]) > 0.62 * limit else "#101418"
+                color = on_colour if np.isfinite(values[i, j]) else INK
+                axes.text(j, i, text, ha="center", va="center", color=color)
+        if np.isfinite(values).any():
+            bar = axes.figure.colorbar(image, ax=axes, shrink=0.9, aspect=12, pad=0.02)
+            bar.outline.set_visible(False)
 
 
 def curves(

@@ -45,6 +45,11 @@ class Difference:
     detectable: float | None = None  # the smallest difference that is found at 5 % with 80 % power
     why: str = ""
 
+    @property
+    def sure(self) -> bool:
+        """Whether it is told apart from zero at 5 %, on its own."""
+        return self.p is not None and self.p < LEVEL
+
     def not_worse(self, margin: float) -> Judgement:
         """Non-inferiority: whether the interval excludes a loss of more than `margin`, or shows one."""
         if self.interval is None:
@@ -91,11 +96,11 @@ def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds:
     return Difference(difference, "sentences", (len(a), len(b)), len(a[0]), p, effect=_effect(*scores))
 
 
-def within_words(judged: Sequence[Judgement], margin: float = MARGIN) -> str:
-    """How many of several comparisons keep their scores: `within 1 point in 3 of 5 comparisons, beyond it in 0`."""
+def loss_words(judged: Sequence[Judgement], margin: float = MARGIN) -> str:
+    """How many of several comparisons keep their scores, by their intervals; a gain is no loss."""
     kept, lost = judged.count("not worse"), judged.count("worse")
-    point = "point" if margin == 1 else "points"
-    told = f"within {margin:g} {point} in {kept} of {len(judged)} comparisons by their intervals, beyond it in {lost}"
+    loss = f"a loss of more than {margin:g} {'point' if margin == 1 else 'points'}"
+    told = f"{loss} is excluded in {kept} of {len(judged)} comparisons by their intervals, shown in {lost}"
     return f"{told}, undecided in {len(judged) - kept - lost}"
 
 
@@ -149,15 +154,15 @@ def _effect(a: Sequence[float], b: Sequence[float]) -> float | None:
 class Family:
     """Tests that are corrected together, because any of them would be told as a finding."""
 
-    name: str  # what they compare, as in "pair and mtl with stl"
+    name: str  # what they compare, as in "pair, mtl with stl"
     size: int  # tests that were done
     alpha: float
 
     @property
     def words(self) -> str:
-        """For captions: `Holm's correction over 25 comparisons (pair and mtl with stl)`."""
+        """For captions, also in brackets: `Holm's correction over 25 comparisons: pair, mtl with stl`."""
         tests = "comparison" if self.size == 1 else "comparisons"
-        return f"Holm's correction over {self.size} {tests} ({self.name})"
+        return f"Holm's correction over {self.size} {tests}: {self.name}"
 
     @property
     def first_level(self) -> float:

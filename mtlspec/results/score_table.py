@@ -9,7 +9,7 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores, unscored_words
 from mtlspec.results.inference import Family
 from mtlspec.results.lengths import ABOUT, Lengths, model_cells
-from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
+from mtlspec.results.tables import Cell, Table, Tone, score_text, tone_of_change
 from mtlspec.results.variants import Variant, baseline_for, control_words
 
 
@@ -97,7 +97,7 @@ class Matrix:
         else:
             what = f"these trained models differ from the trained single-task models of group {self.baseline}"
             test = f"sentences exchanged at random with seeds pooled, {self.asked.rounds} rounds; no test of training"
-        return f" * {what} (p < {self.asked.alpha:g}; {test}; {correction})."
+        return f" * {what}, blue above and red below (p < {self.asked.alpha:g}; {test}; {correction})."
 
 
 def mark(comparison: Comparison | None) -> str:
@@ -110,9 +110,7 @@ def source_of(variant: Variant) -> str:
 
 
 def tone_of(comparison: Comparison | None) -> Tone:
-    if comparison is None or signed(comparison.delta) == "0.00":
-        return ""
-    return "up" if comparison.delta > 0 else "down"
+    return "" if comparison is None else tone_of_change(comparison.delta, sure=comparison.significant)
 
 
 def score_cell(matrix: Matrix, variant: Variant, task: str) -> Cell:

@@ -133,6 +133,13 @@ def signed(value: float, digits: int = 2) -> str:
     return "0." + "0" * digits if float(text) == 0 else text.replace("-", "−")
 
 
+def tone_of_change(change: float | None, *, sure: bool) -> Tone:
+    """Only what a test shows has a colour: `up` is blue and `down` is red, in tables as in figures."""
+    if change is None or not sure or signed(change) == "0.00":
+        return ""
+    return "up" if change > 0 else "down"
+
+
 def interval_text(interval: tuple[float, float] | None) -> str:
     return "–" if interval is None else f"{signed(interval[0])} to {signed(interval[1])}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from mtlspec.analyses._probes.results import Compared, TaskResults
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import Line, curves, heat_map
 from mtlspec.results.findings import Figure
-from mtlspec.results.tables import Cell, Table, signed
+from mtlspec.results.inference import compare_scores
+from mtlspec.results.tables import Cell, Table, signed, tone_of_change
 
 CURVES, ROWS = 8, 24  # labels in the figure of layers and in the map of changes; the tables have all
 
@@ -31,7 +33,11 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
             cells.append(_cell(base.score, number, results, None, base.source, base))
         source = "measured: the encoder before training"
         cells.append(_cell(results.pretrained.score, number, results, reference, source))
-        cells += [_cell(other.score, number, results, reference, other.source, other) for other in results.others]
+        for other in results.others:
+            cell = _cell(other.score, number, results, reference, other.source, other)
+            change = None if base is None else cell.data.get("delta")
+            sure = base is not None and _sure(other, base, number, results)
+            cells.append(replace(cell, tone=tone_of_change(change, sure=sure)))
         cells += [_cell(one.score, number, results, None, one.source) for one in results.controls]
         rows.append(tuple(cells))
     columns = ["label", "items"]
@@ -39,12 +45,23 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
     columns += ["pre-trained", *(other.title for other in results.others), *(one.title for one in results.controls)]
     caption = (
         f"Accuracy of the best head for each label, in percent, mean over seeds; {_protocol(options)}"
-        + (f" In brackets: difference to {base.title}." if base is not None else "")
+        + (f" In brackets: difference to {base.title}, {_COLOURS}." if base is not None else "")
         + f" Controls: {_explained(results)}."
     )
     return Table(
         f"labels_{results.task}", f"{results.task}: every label", caption, tuple(columns), (("", tuple(rows)),)
     )
+
+
+_COLOURS = "blue above and red below where a t test over seeds finds it at 5 %, each on its own"
+
+
+def _sure(column: Compared, base: Compared, number: int | None, results: TaskResults) -> bool:
+    """Whether seeds tell a model from single-task learning, in one label or in the mean of all."""
+    if not results.labels:
+        return False
+    sides = [[_at(best.score, number, results) or 0.0 for best in one.seeds.values()] for one in (column, base)]
+    return compare_scores(*sides).sure
 
 
 def _explained(results: TaskResults) -> str:
@@ -93,8 +110,7 @@ def _cell(
     delta = value - reference
     data["delta"] = delta
     shown = signed(delta, 1)
-    tone = "" if shown == "0.0" else ("up" if delta > 0 else "down")
-    return Cell(f"{value:.1f} ({shown})", value, tone=tone, source=source, data=data)  # type: ignore[arg-type]
+    return Cell(f"{value:.1f} ({shown})", value, source=source, data=data)
 
 
 def head_name(best: Best, number: int) -> str:
@@ -150,19 +166,18 @@ def _draw_layers(results: TaskResults, directory: Path) -> Figure:
 
 def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figure:
     name = f"changes_{results.task}"
-    columns = [("pre-trained", results.pretrained.score), *((other.title, other.score) for other in results.others)]
-    shown = results.labels[:ROWS]
-    mean = results.of(base.score).mean()
-    values = [[float(results.of(score).mean() - mean) for _, score in columns]]
-    values += [[float(score[i] - base.score[i]) for _, score in columns] for i in shown]
-    grid = np.array(values, np.float64)
+    scores = [results.pretrained.score, *(other.score for other in results.others)]
+    shown = (None, *results.labels[:ROWS])
+    values = np.array([[_change(score, base, i, results) for score in scores] for i in shown])
+    texts = [[signed(value, 1) for value in line] for line in values.tolist()]
+    sure = [[False, *(_sure(other, base, i, results) for other in results.others)] for i in shown]
     heat_map(
         directory,
         name,
-        values=grid,
-        texts=[[signed(value, 1) for value in line] for line in values],
-        rows=["mean of labels", *(results.pretrained.names[i] for i in shown)],
-        columns=[title for title, _ in columns],
+        values=np.where(sure, values, np.nan),
+        texts=texts,
+        rows=["mean of labels", *(results.pretrained.names[i] for i in results.labels[:ROWS])],
+        columns=["pre-trained", *(other.title for other in results.others)],
     )
     more = (
         ""
@@ -170,9 +185,13 @@ def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figu
         else f" The {ROWS} most frequent of {len(results.labels)} labels; the table has all."
     )
     caption = (
-        f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; blue: higher.{more}"
+        f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; {_COLOURS}.{more}"
     )
     return Figure(name, f"{results.task}: change against {base.title}", caption)
+
+
+def _change(score: Floats, base: Compared, number: int | None, results: TaskResults) -> float:
+    return (_at(score, number, results) or 0.0) - (_at(base.score, number, results) or 0.0)
 
 
 def summary(results: TaskResults) -> tuple[str, ...]:

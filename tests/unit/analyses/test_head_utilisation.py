@@ -77,7 +77,7 @@ def test_tables_follow_from_the_gates(models: Made, tmp_path: Path) -> None:
 def test_stars_are_corrected_for_how_many_there_could_be(models: Made, tmp_path: Path) -> None:
     _run(models, tmp_path / "many")
     caption = Table.read(tmp_path / "many/tables/agreement.json").caption
-    assert "Holm's correction over 2 comparisons (overlap of every model's runs)" in caption
+    assert "Holm's correction over 2 comparisons: overlap of every model's runs" in caption
     assert "So few draws" not in caption
     rows, inputs = models
     gated = tuple(one for one in rows if one.group == "dp")

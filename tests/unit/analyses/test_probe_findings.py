@@ -136,7 +136,7 @@ def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch:
         (caption,) = (figure.caption for figure in Findings.read(out).figures if figure.name == "changes_pos")
         captions.append(caption)
     assert 2 < facts["labels"]["pos"] <= 24
-    assert captions[0].endswith("blue: higher.")
+    assert captions[0].endswith("each on its own.")
     assert captions[1].endswith(f" The 2 most frequent of {facts['labels']['pos']} labels; the table has all.")
 
 

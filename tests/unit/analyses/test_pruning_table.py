@@ -117,7 +117,7 @@ def test_the_table_compares_with_the_whole_single_task_model(measured: Made, tmp
     findings = Findings.read(tmp_path)
     assert findings.summary[0].startswith("sp keeps 50 % of the heads and scores ")
     assert findings.summary[0].endswith(
-        "; within 1 point in 0 of 1 comparisons by their intervals, beyond it in 0, undecided in 1."
+        " is excluded in 0 of 1 comparisons by their intervals, shown in 0, undecided in 1."
     )
     assert findings.summary[-1].endswith(" and 0 predictions.")
     OPTIONS.run(AnalysisJob(tuple(rows), inputs, tmp_path / "again"))

@@ -63,8 +63,8 @@ def test_points_follow_from_gates_and_scores(swept: Made, tmp_path: Path) -> Non
         [25, 70, -20, -20, None, "undecided"],
     ]
     assert Findings.read(tmp_path).summary == (
-        "pos: the sparsest model within one point on dev, dp: pos [lambda 0.2] with 50 % of the heads, has −1.00 "
-        "points against stl on test; that is not tested: one seed does not show how seeds scatter.",
+        "pos: the sparsest model that loses at most one point on dev, dp: pos [lambda 0.2] with 50 % of the heads, "
+        "has −1.00 points against stl on test; that is not tested: one seed does not show how seeds scatter.",
     )
 
 
@@ -120,14 +120,14 @@ def _curve(*points: tuple[float, tuple[float, ...], tuple[float, ...]]) -> Curve
     [
         (
             [(0.5, (20.7, 5.1), (17.2, 5.2))],
-            "the sparsest model within one point on dev, dp0: pos with 10 % of the heads, may or may not be within one "
-            "point: +1.70 points against stl on test (95 % interval −43.43 to +46.83)",
+            "the sparsest model that loses at most one point on dev, dp0: pos with 10 % of the heads, may or may not "
+            "lose more than one point: +1.70 points against stl on test (95 % interval −43.43 to +46.83)",
         ),
         ([(0.0, (0.0, 0.0), (0.0, 0.0))], "stl itself scores 0.0, so there is nothing that fewer heads could cost"),
         (
             [(-3.0, (79.9, 80.0), (80.0, 80.1)), (-0.4, (79.9, 80.0), (80.0, 80.1)), (0.3, (80.0, 80.1), (80.0, 80.1))],
-            "the sparsest model within one point on dev, dp1: pos with 20 % of the heads, is within one point: −0.10 "
-            "points against stl on test (95 % interval −0.40 to +0.20)",
+            "the sparsest model that loses at most one point on dev, dp1: pos with 20 % of the heads, loses at most "
+            "one point: −0.10 points against stl on test (95 % interval −0.40 to +0.20)",
         ),
         (
             [(-20.0, (60.0, 60.1), (80.0, 80.1)), (-18.0, (63.0, 63.1), (80.0, 80.1))],

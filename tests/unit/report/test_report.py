@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from mtlspec.io.digest import digest_tree
+from mtlspec.io.write import write_json
+from mtlspec.plan.rows import restored_rows
 from mtlspec.report.content import Content
 from mtlspec.report.corpora import Corpus
-from mtlspec.report.curves import lines_of
+from mtlspec.report.curves import draw_curves, lines_of
 from mtlspec.report.page import HERE, settings, template, tiles
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.results.tables import Cell, Table
-from mtlspec.results.variants import Variant
+from mtlspec.results.variants import Variant, variants
 from mtlspec.stages.report import run as run_report
 from tests.finished_run import FinishedRun, make_run, read
 from tests.model_rows import model_row
@@ -170,6 +172,23 @@ def test_curves_of_a_large_study_have_a_line_a_group(page: str) -> None:
     assert [(name, len(runs)) for name, runs in names] == [("stl", 1), ("pair (8 models)", 8)]
     assert grouped
     assert "<details><summary>Every trained model (8)</summary>" in page
+
+
+def test_a_single_epoch_is_no_curve(finished: FinishedRun, tmp_path: Path) -> None:
+    for row in finished.plan.stage("report").params["models"]:
+        shutil.copytree(finished.places.artifact(row["train"]), tmp_path / row["train"])
+        write_json(tmp_path / row["train"] / "epochs.json", read(tmp_path / row["train"] / "epochs.json")[:1])
+    models = variants(restored_rows(finished.plan.stage("report").params["models"]))
+    inputs = {run.train: tmp_path / run.train for variant in models for run in variant.runs}
+    drawn = draw_curves(models, {"pos": "accuracy", "ner": "f1"}, inputs, tmp_path / "figures")
+    assert drawn.dev == ()
+    assert [figure.name for figure in drawn.loss] == ["curve_pos_loss", "curve_ner_loss"]
+    assert not list((tmp_path / "figures").glob("*_dev.*"))
+
+
+def test_captions_close_every_bracket_once(page: str) -> None:
+    assert "Holm&#39;s correction over 4 comparisons: pair, mtl with stl)." in page
+    assert "))" not in re.sub(r"<(script|style|svg).*?</\1>", "", page, flags=re.DOTALL)
 
 
 def test_what_ran_names_sweeps_and_no_value_that_they_replace() -> None:
