@@ -74,7 +74,7 @@ def say_scores(record: Mapping[str, Any], title: str, more: str = "") -> None:
     known = {key for model in record["models"] for key in model["scores"]}
     unscored = [task for task, key in mains.items() if f"dev/{key}" in known and f"test/{key}" not in known]
     if unscored:
-        console.say(f"test has no labels of {', '.join(unscored)}: predictions are written, nothing is scored")
+        console.say(f"test gives no score of {', '.join(unscored)}: predictions are written, and the report says why")
 
 
 def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:

@@ -10,15 +10,20 @@ from mtlspec.results.evaluations import Evaluations
 from mtlspec.results.score_table import source_of
 from mtlspec.results.tables import Cell, Table, score_text
 from mtlspec.results.variants import Variant
+from mtlspec.spec.cards import SPLITS
 
 
 def further_section(models: Sequence[Variant], evaluations: Evaluations) -> Section | None:
     """One table, a column for every task and split; None where corpora have no further splits with labels."""
     columns: dict[tuple[str, str], str] = {}  # (task, split) -> metric
+    reasons: dict[str, None] = {}  # why splits with labels have no score
     for variant in models:
         found = evaluations[variant.runs[0].evaluate]
         for task in variant.tasks:
-            columns |= {(task, s): found.main(task) for s in found.splits(task) if s not in ("dev", "test")}
+            undefined = {s: why for s, why in found.scores[task].get("undefined", {}).items() if s not in SPLITS}
+            reasons |= {f"{task} is not defined on {split} ({why})": None for split, why in undefined.items()}
+            splits = (*(split for split in found.splits(task) if split not in SPLITS), *sorted(undefined))
+            columns |= {(task, split): found.main(task) for split in splits}
     if not columns:
         return None
     rows = [
@@ -31,6 +36,8 @@ def further_section(models: Sequence[Variant], evaluations: Evaluations) -> Sect
         "Main scores in percent, mean ± sample standard deviation over seeds, on evaluation splits that corpora have "
         "beside dev and test. They choose nothing, and comparisons do not read them."
     )
+    if reasons:
+        caption += f" –: {'; '.join(reasons)}."
     table = Table("further_splits", "Scores beside test", caption, headings, (("", tuple(rows)),))
     return Section("further-splits", "Further evaluation splits", (), (table,), ())
 

@@ -25,10 +25,16 @@ def labelled_table(tasks: Mapping[str, Mapping[str, Any]], names: Iterable[str],
         )
         for name, corpus in found.items()
     )
-    untold = [name for name, corpus in found.items() if _labelled(corpus, str(tasks[name]["layer"]), "test") == 0]
+    untold = {
+        split: [name for name, corpus in found.items() if _labelled(corpus, str(tasks[name]["layer"]), split) == 0]
+        for split in splits
+        if split not in ("train", "dev")
+    }
     caption = "Examples that carry a task's annotation, of all in its corpus: only these train, count and are compared."
-    if untold:
-        caption += f" Test has no labels of {', '.join(untold)}: predictions are written, nothing is scored."
+    for split, without in untold.items():
+        if without:
+            where = "Test" if split == "test" else f"The split {split}"
+            caption += f" {where} has no labels of {', '.join(without)}: predictions are written, nothing is scored."
     caption += "".join(f" {sentence}" for sentence in map(_cut, corpora) if sentence)
     columns = ("task", "corpus", "layer", *splits)
     return Table("labelled_examples", "Labelled examples", caption, columns, (("", rows),))

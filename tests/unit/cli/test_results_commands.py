@@ -381,7 +381,7 @@ def test_scores_are_those_that_the_spec_calls_main(own: FinishedRun, capsys: pyt
     text = capsys.readouterr().out
     assert "pos accuracy" in text
     assert "ner recall" in text
-    assert "test has no labels of pos: predictions are written, nothing is scored" in text
+    assert "test gives no score of pos: predictions are written, and the report says why" in text
 
 
 def test_the_list_and_the_diff_tell_of_unscored_models_and_further_splits(

@@ -9,6 +9,7 @@ from typing import Any
 from mtlspec.io.write import write_json
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.corpora import Corpus
+from mtlspec.report.further import further_section
 from mtlspec.report.labelled import labelled_table
 from mtlspec.report.runs import overview_table, training_table
 from mtlspec.results.evaluations import read_evaluations
@@ -30,16 +31,17 @@ def _corpus(name: str, sizes: dict[str, int], labelled: dict[str, dict[str, int]
 def test_every_task_has_its_labelled_examples_counted_split_by_split() -> None:
     half = _corpus("half", {"train": 6000, "dev": 20, "test": 20}, {"tag": {"train": 3000, "dev": 20, "test": 10}})
     sizes = {"dev": 20, "far": 12, "test": 20, "train": 60}
-    labelled = {"score": {**sizes, "test": 0}, "same": sizes}
+    labelled = {"score": {**sizes, "test": 0}, "same": {**sizes, "far": 0}}
     cut = {"examples cut": {"train": 3, "far": 1, "dev": 0}, "sub-tokens cut": {"train": 40, "far": 2, "dev": 0}}
     table = labelled_table(TASKS, TASKS, [half, _corpus("pairs", sizes, labelled, **cut)])
     assert table.columns == ("task", "corpus", "layer", "train", "dev", "test", "far")
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tags", "half", "tag", "3,000 of 6,000", "20", "10 of 20", "–"],
         ["likeness", "pairs", "score", "60", "20", "none of 20", "12"],
-        ["same", "pairs", "same", "60", "20", "20", "12"],
+        ["same", "pairs", "same", "60", "20", "20", "none of 12"],
     ]
     assert "Test has no labels of likeness: predictions are written, nothing is scored." in table.caption
+    assert "The split far has no labels of same: predictions are written, nothing is scored." in table.caption
     assert table.caption.endswith("pairs: 4 examples cut (train 3, far 1), 42 sub-tokens lost.")
 
 
@@ -70,6 +72,22 @@ def test_scores_of_further_splits_have_a_chapter(finished: FinishedRun, tmp_path
         text = (tmp_path / "out" / page).read_text()
         assert "Further evaluation splits" in text
         assert "Labelled examples" in text
+
+
+def test_a_further_split_with_constant_gold_is_explained(finished: FinishedRun) -> None:
+    models = variants(restored_rows(finished.plan.stage("report").params["models"]))
+    found = read_evaluations(
+        models, {stage.name: finished.places.artifact(stage.name) for stage in finished.plan.stages}
+    )
+    assert further_section(models, found) is None
+    for evaluation in found.values():
+        if "ner" in evaluation.scores:
+            evaluation.scores["ner"]["undefined"] = {"test": "constant gold", "far": "constant gold"}
+    section = further_section(models, found)
+    assert section is not None
+    (table,) = section.tables
+    assert table.columns == ("model", "ner on far (f1)") and {row[1].text for row in table.rows} == {"–"}
+    assert table.caption.endswith("–: ner is not defined on far (constant gold).")
 
 
 def test_a_mean_that_is_not_there_is_explained(finished: FinishedRun) -> None:
