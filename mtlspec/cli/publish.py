@@ -50,6 +50,11 @@ def command(
             removed = f", {len(report.removed)} removed" if report.removed else ""
             pending = f", {len(report.pending)} pending" if report.pending else ""
             console.say(f"MLflow runs of {report.spec}: {done}{removed}{pending}")
+            if report.aside:
+                others = "; `mtlspec publish` sends the other runs, too" if waiting(project) else ""
+                console.note(
+                    f"MLflow's store was left half migrated: it is kept as {report.aside}, a new one was made{others}"
+                )
             if report.warning:
                 console.note(f"warning: {report.warning}")
         if not names:

@@ -9,6 +9,8 @@ import typer
 from mtlspec.errors import SetupError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mtlspec.io.project import Project
 
 EXAMPLES = ("mtlspec ui", "mtlspec ui {spec} --open", "mtlspec ui {spec} --port 5001")
@@ -34,6 +36,7 @@ def command(
 
     project = Project.find()
     store = local_store(project)
+    _mend(project, store)
     problem = unusable(local_uri(project))
     if problem is not None:
         raise SetupError("E628", f"MLflow cannot open its store: {problem}", store, remake(spec or "SPEC"))
@@ -56,6 +59,30 @@ def command(
             return 1 if server.wait() else 0
         except KeyboardInterrupt:
             return 0
+
+
+def _mend(project: Project, store: Path) -> None:
+    """A store that was left half migrated is kept under another name and made again: the registry has what is in it."""
+    from mtlspec.cli import console
+    from mtlspec.cli.stopping import explained
+    from mtlspec.io.words import counted
+    from mtlspec.track.mlflow import publish_all
+    from mtlspec.track.registry import run_names
+    from mtlspec.track.server import local_uri
+    from mtlspec.track.store import is_half_migrated
+
+    names = run_names(project)
+    if not is_half_migrated(store) or not names:
+        return
+    with (
+        explained("interrupted: the registry is as it was", f"`mtlspec publish {' '.join(names)}` goes on"),
+        console.doing(f"MLflow's store was left half migrated: making it again from {counted(len(names), 'record')}"),
+    ):
+        reports, problems = publish_all(project, names, uri=local_uri(project))
+    for aside in [report.aside for report in reports if report.aside]:
+        console.note(f"the old store is kept as {aside}")
+    for told in [*(report.warning for report in reports if report.warning), *map(str, problems)]:
+        console.note(f"warning: {told}")
 
 
 def _fragment(project: Project, spec: str | None) -> str:

@@ -20,8 +20,9 @@ from mtlspec.track.points import Point, seed_points
 from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
 from mtlspec.track.times import Span, span, together
 
-FORMAT = 3  # part of every content digest: a new way to mirror replaces what an older one sent
+FORMAT = 4  # part of every content digest: a new way to mirror replaces what an older one sent
 
+DEVIATION = "mtlspec.std."  # tags of a model: sample deviation over seeds, with the name of the score
 NOTE = "mlflow.note.content"  # the tag that MLflow shows as a description
 
 
@@ -193,18 +194,18 @@ def _model_item(
 ) -> Item:
     """The mean bears the score's own name, so that models and seeds share their columns.
 
-    Four decimals: MLflow's table shows no more without cutting them, and the record has them all.
+    Four decimals: MLflow's table shows no more without cutting them, and the record has them all. Deviations are tags,
+    because MLflow draws a chart of every metric; those of the scores that its table shows.
     """
-    points: list[Point] = []
-    for key, values in aggregate([record["scores"] for record in records]).items():
-        points.append((key, round(values["mean"], 4), 0))
-        if values["std"] is not None:
-            points.append((f"{key}_std", round(values["std"], 4), 0))
-    tags = {**_common(plan, "model"), **_model_tags(variant)}
+    scores = aggregate([record["scores"] for record in records])
+    points: list[Point] = [(key, round(values["mean"], 4), 0) for key, values in scores.items()]
+    shown = {key: scores[key]["std"] for key in scores if key in main or key.endswith("/mean")}
+    deviations = {f"{DEVIATION}{key}": f"{std:.4f}" for key, std in shown.items() if std is not None}
+    tags = {**_common(plan, "model"), **_model_tags(variant), **deviations}
     tags["mtlspec.seeds"] = ", ".join(child.tags["mtlspec.seed"] for child in children)
     tags[NOTE] = (
-        f"Means over the seeds {tags['mtlspec.seeds']}, which are the child runs; names that end in `_std` are sample "
-        "standard deviations. The duration is the computing time of all seeds together."
+        f"Means over the seeds {tags['mtlspec.seeds']}, which are the child runs; their sample standard deviations are "
+        f"the tags `{DEVIATION}...`. The duration is the computing time of all seeds together."
     )
     shared = set(children[0].params.items()).intersection(*(child.params.items() for child in children))
     return Item(

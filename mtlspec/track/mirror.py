@@ -43,6 +43,7 @@ class PublishReport:
     pending: list[str] = field(default_factory=list)
     answered: bool = False  # MLflow did, at least once, and did not fall silent
     warning: str | None = None
+    aside: str | None = None  # where the project's store is now, if it was half migrated and a new one was made
 
     @property
     def sent(self) -> int:

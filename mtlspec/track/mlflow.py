@@ -26,7 +26,7 @@ from mtlspec.track.server import (
     tracking_uri,
     unusable,
 )
-from mtlspec.track.store import is_unfinished, make_whole
+from mtlspec.track.store import is_half_migrated, is_unfinished, make_whole
 from mtlspec.track.view import experiment_tags
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def publish(
     tags = experiment_tags(plan, wanted)
     outbox = Outbox(project, spec_name)
     local, store = is_local(project, target), local_store(project)
-    if local and (not store.is_file() or is_unfinished(store)):
+    if local and (not store.is_file() or is_unfinished(store) or is_half_migrated(store)):
         forget(project, target)
     problem = unusable(target) if local else None  # a server is not asked if the note will do
     if quick and problem is None and outbox.delivered(target, wanted, tags):
@@ -78,7 +78,7 @@ def publish(
 
 
 def publish_all(
-    project: Project, names: Sequence[str], *, quick: bool = False
+    project: Project, names: Sequence[str], *, uri: str | None = None, quick: bool = False
 ) -> tuple[list[PublishReport], list[MtlspecError]]:
     """What is wrong with one run keeps no other from being sent, but a server that is dead is waited for only once."""
     reports: list[PublishReport] = []
@@ -86,7 +86,7 @@ def publish_all(
     dead = None
     for name in names:
         try:
-            reports.append(publish(project, name, quick=quick, dead=dead))
+            reports.append(publish(project, name, uri=uri, quick=quick, dead=dead))
         except MtlspecError as error:
             problems.append(error)
             continue
@@ -108,8 +108,9 @@ def unpublish(project: Project, spec_name: str) -> str | None:
     if noted != clean_address(target):
         return f"still in MLflow at {noted}: set MLFLOW_TRACKING_URI to it, and {again}"
     found: list[str] = []
-    reason = unusable(target) if is_local(project, target) else _look(target)
-    if reason is None and not (is_local(project, target) and is_unfinished(local_store(project))):
+    local = is_local(project, target)
+    reason = unusable(target) if local else _look(target)
+    if reason is None and not (local and is_unfinished(local_store(project))):
         reason = _remove(project, target, spec_name, found)
     if reason is not None:
         return f"still in MLflow at {noted}: {reason}; {again}"
@@ -159,7 +160,7 @@ def _send(
 ) -> str | None:
     """Everything, or the reason why not."""
     try:
-        with _conversation(project, target) as client:
+        with _conversation(project, target, report) as client:
             patience = Patience(answer_seconds(target))
             mirror = Mirror(client, project, plan, report, patience, is_local(project, target))
             patience.run(lambda: mirror.send(wanted, tags))
@@ -174,11 +175,13 @@ def _send(
 
 
 @contextmanager
-def _conversation(project: Project, target: str) -> Iterator[MlflowClient]:
-    """A client, for one process at a time; the project's own store is made first where there is none."""
+def _conversation(project: Project, target: str, report: PublishReport | None = None) -> Iterator[MlflowClient]:
+    """A client, for one process at a time; the project's own store is made first where there is none that is whole."""
     with exclusive(project.tracking / "publish.lock", "publishing"):
         if is_local(project, target):
-            make_whole(local_store(project))
+            aside = make_whole(local_store(project))
+            if aside is not None and report is not None:
+                report.aside = project.relative(aside)
         with quiet_client(target) as client:
             yield client
 

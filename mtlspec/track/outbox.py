@@ -80,9 +80,11 @@ def waiting(project: Project) -> tuple[str, ...]:
 
 
 def forget(project: Project, uri: str) -> None:
-    """Nothing is at `uri` any more, whatever the notes of any spec say."""
+    """Nothing is at `uri` any more, whatever the notes of any spec say: what was there waits to be sent again."""
     for path in (project.tracking / "delivered").glob("*.json"):
         if _read(path).get("uri") == clean_address(uri):
+            if project.run(path.stem).base.is_dir():
+                Outbox(project, path.stem).wait(uri, (), "the store was lost")
             path.unlink(missing_ok=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 from mtlspec.track.server import quiet_mlflow
@@ -37,18 +38,46 @@ def is_unfinished(path: Path) -> bool:
     return not filled >= {"alembic_version", "experiments"} or any(name.startswith(_ON_THE_WAY) for name in tables)
 
 
-def make_whole(path: Path) -> None:
-    """Make the database if it is missing or unfinished. Whoever calls this keeps others from doing the same."""
+def is_half_migrated(path: Path) -> bool:
+    """Whether a migration was interrupted: MLflow stumbles over the tables that it left, now and ever after."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1)) as store:
+            names = [str(name) for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    except sqlite3.Error:
+        return False
+    return any(name.startswith(_ON_THE_WAY) for name in names)
+
+
+def make_whole(path: Path) -> Path | None:
+    """Make the database if it is missing, unfinished or half migrated. Who calls this keeps others from doing the same.
+
+    One that holds runs is kept under another name, which is returned: they may be somebody's own.
+    """
     building = path.with_name(f"{path.name}.building")
     _remove(building)
+    aside = None
     if not is_unfinished(path):
-        return
+        if not is_half_migrated(path):
+            return None
+        aside = _set_aside(path)
     try:
         _build(building)
         _remove(path)  # with its journal, which SQLite would apply to the new one
         building.rename(path)
     finally:
         _remove(building)
+    return aside
+
+
+def _set_aside(path: Path) -> Path:
+    """With its journals, under the first name that is free."""
+    aside = next(free for number in count(1) if not (free := path.with_name(f"broken-{number}-{path.name}")).exists())
+    for end in ("", *_BESIDE):
+        if path.with_name(path.name + end).exists():
+            path.with_name(path.name + end).rename(aside.with_name(aside.name + end))
+    return aside
 
 
 def _build(path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from mtlspec.io.digest import canonical_json, digest_value
 from mtlspec.plan.types import Plan
 from mtlspec.track.describe import description
-from mtlspec.track.items import NOTE, Item
+from mtlspec.track.items import DEVIATION, NOTE, Item
 
 VIEW_KEY = digest_value("mtlspec: models with mean scores")[:16]
 MODELS_ONLY = "tags.`mtlspec.level` = 'model'"
@@ -40,7 +40,9 @@ def view_state(items: Sequence[Item]) -> str:
     models = [item for item in items if item.level == "model"]
     sent = {name for item in models for name, _, _ in item.points()}
     main = dict.fromkeys([*(name for item in models for name in item.headline), "test/mean"])
-    columns = [f"metrics.`{name}{end}`" for end in ("", "_std") for name in main if f"{name}{end}" in sent]
+    tagged = {tag for item in models for tag in item.tags}
+    columns = [f"metrics.`{name}`" for name in main if name in sent]
+    columns += [f"tags.`{DEVIATION}{name}`" for name in main if f"{DEVIATION}{name}" in tagged]
     state = {
         "searchFilter": MODELS_ONLY,
         "orderByKey": f"tags.`{ORDER}`",

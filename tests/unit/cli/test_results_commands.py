@@ -209,6 +209,35 @@ def test_a_broken_store_is_one_line_and_not_a_success(
     assert ("9 pending" in captured.out) == pending
 
 
+def test_ui_makes_a_store_that_was_left_half_migrated_again_and_keeps_the_old_one(
+    own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @contextmanager
+    def serving(*_: object) -> Iterator[subprocess.Popen[bytes]]:
+        with subprocess.Popen(["true"]) as server:
+            yield server
+
+    monkeypatch.setattr("mtlspec.track.webserver.serving", serving)
+    publishing.publish_apart(own.project, "study", lambda _: None)  # here MLflow would keep the old file open
+    store = own.project.tracking / "mlflow.db"
+    with closing(sqlite3.connect(store)) as half:
+        half.execute("CREATE TABLE _alembic_tmp_runs (x)")
+        half.execute("DROP TABLE metrics")
+        half.commit()
+    broken = store.read_bytes()
+    capsys.readouterr()
+    assert mtlspec(["ui", "study", "--port", "5998"]) == 0
+    captured = capsys.readouterr()
+    assert "/#/experiments/1/runs?" in captured.out
+    assert captured.err.splitlines()[:2] == [
+        "MLflow's store was left half migrated: making it again from 1 record",
+        "the old store is kept as registry/mlflow/broken-1-mlflow.db",
+    ]
+    assert store.with_name("broken-1-mlflow.db").read_bytes() == broken
+    assert mtlspec(["publish", "study"]) == 0
+    assert capsys.readouterr().out == "MLflow runs of study: 0 new, 0 changed, 9 as before\n"
+
+
 def test_a_run_says_in_one_line_what_mlflow_did_not_take(own: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     (own.project.tracking / "mlflow.db").mkdir(parents=True)
     notes: list[str] = []

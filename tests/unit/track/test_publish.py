@@ -102,8 +102,9 @@ def test_a_model_has_the_mean_and_std_of_its_seeds(published: FinishedRun) -> No
     values = [run.data.metrics["test/ner/f1"] for run in children]
     assert sorted(run.info.run_name for run in children) == ["pair-pos-ner-s1", "pair-pos-ner-s2"]
     assert parent.data.metrics["test/ner/f1"] == pytest.approx(sum(values) / 2, abs=1e-4)
-    assert parent.data.metrics["test/ner/f1_std"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5, abs=1e-4)
-    assert not [name for name in parent.data.metrics if name.endswith("_n")]
+    deviation = float(parent.data.tags["mtlspec.std.test/ner/f1"])
+    assert deviation == pytest.approx(abs(values[0] - values[1]) / 2**0.5, abs=1e-4)
+    assert parent.data.metrics.keys() <= children[0].data.metrics.keys(), "nothing else is drawn of a model"
     assert parent.data.params["train.epochs"] == "3"
     assert "seed" not in parent.data.params
     assert {run.info.status for run in runs.values()} == {"FINISHED"}
@@ -112,10 +113,13 @@ def test_a_model_has_the_mean_and_std_of_its_seeds(published: FinishedRun) -> No
 def test_the_view_shows_the_main_score_of_every_task(published: FinishedRun) -> None:
     with _client(published.project) as (client, experiment):
         state = json.loads(client.get_experiment(experiment).tags[f"mlflow.sharedViewState.{VIEW_KEY}"])
-    assert [column for column in state["selectedColumns"] if "std" not in column] == [
+    assert state["selectedColumns"] == [
         "metrics.`test/pos/accuracy`",
         "metrics.`test/ner/f1`",
         "metrics.`test/mean`",
+        "tags.`mtlspec.std.test/pos/accuracy`",
+        "tags.`mtlspec.std.test/ner/f1`",
+        "tags.`mtlspec.std.test/mean`",
         "attributes.`Duration`",
         "tags.`mtlspec.seeds`",
     ]
