@@ -18,7 +18,7 @@ from mtlspec.data.prepared import PreparedSplit
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.model.predict import count_corpora, predict_corpora, score
+from mtlspec.model.predict import count_corpora, metric_for, predict_corpora, score
 from mtlspec.model.prune import prune, ungated
 from mtlspec.results.jobs import Measured, Measurement
 from mtlspec.results.kept import kept_by_layer, kept_share
@@ -73,7 +73,7 @@ def measure_pruning(job: Measurement, rounds: int, sentences: int) -> Measured:
     facts["tasks"] = {
         task.name: {
             "main": task.metric.main,
-            "metric": task.metric.describe(),
+            "metric": metric_for(task, corpora).describe(),
             **({"undefined": undefined[task.name]} if task.name in undefined else {}),
             **{form: found[task.name] for form, found in scores.items() if task.name in found},
         }

@@ -43,30 +43,45 @@ class ClassScores(ExampleAccuracy):
     `f1` (with `precision` and `recall`) is that of the class `positive`; without one it is not there. `f1_macro` is the
     mean over the classes that occur, on either side. `f1_micro` is accuracy, because every example has one class.
     `f1_accuracy` is the mean of both, which GLUE's leaderboard has for MRPC and QQP. `matthews` is the correlation of
-    both sides' classes, 0 where one side is constant. Gold classes that are not among `labels` count as one more class.
+    both sides' classes, 0 where one side is constant. Gold classes that are not among `labels` are never predicted, but
+    count: several have columns of their own. A metric that knows them (`others`) gives all examples the same columns.
     """
 
     kind = "class_scores"
 
-    def __init__(self, labels: Sequence[str], main: ClassScore = "accuracy", positive: str | None = None) -> None:
+    def __init__(
+        self,
+        labels: Sequence[str],
+        main: ClassScore = "accuracy",
+        positive: str | None = None,
+        others: Sequence[str] = (),
+    ) -> None:
         if main not in get_args(ClassScore):
             raise ValueError(f"there is no score '{main}' of classes")
         if positive is None and main in ("f1", "f1_accuracy"):
             raise ValueError(f"'{main}' needs a positive class")
         if positive is not None and positive not in labels:
             raise ValueError(f"the positive class '{positive}' is none of the labels")
-        self.labels, self.positive = tuple(labels), positive
-        self.main: str = main
-        sides = ("correct", "predicted", "gold")
-        self.columns = (*(f"{side} {label}" for side in sides for label in self.labels), "gold of other classes")
+        self.labels, self.positive, self.others = tuple(labels), positive, tuple(others)
+        self.main: ClassScore = main
+        known = (f"{side} {label}" for side in ("correct", "predicted", "gold") for label in self.labels)
+        self.columns = (*known, *(f"gold {label}" for label in self.others), "gold of other classes")
 
     def settings(self) -> dict[str, Any]:
-        return {"labels": list(self.labels), "main": self.main, "positive": self.positive}
+        known = {"labels": list(self.labels), "main": self.main, "positive": self.positive}
+        return {**known, **({"others": list(self.others)} if self.others else {})}
+
+    def knowing(self, classes: Sequence[str]) -> ClassScores:
+        """One class that is no label needs no name: the column of other classes is its own."""
+        others = sorted(set(classes) - set(self.labels))
+        return ClassScores(self.labels, self.main, self.positive, others) if len(others) > 1 else self
 
     def counts(self, gold: Sequence[str], predicted: Sequence[str]) -> Counts:
         pairs, count = _pairs(gold, predicted), len(self.labels)
-        place = {label: number for number, label in enumerate(self.labels)}
-        right = np.array([place.get(one, count) for one, _ in pairs], np.int64)
+        if len(set(gold).difference(self.labels, self.others)) > 1:
+            return self.knowing([*self.others, *gold]).counts(gold, predicted)
+        place = {label: number for number, label in enumerate([*self.labels, *self.others])}
+        right = np.array([place.get(one, len(place)) for one, _ in pairs], np.int64)
         given = np.array([place[two] for _, two in pairs], np.int64)
         rows, number = np.zeros((len(pairs), len(self.columns)), np.int64), np.arange(len(pairs))
         rows[number, count + given] = 1
@@ -101,14 +116,15 @@ def _pairs(gold: Sequence[str], predicted: Sequence[str]) -> list[tuple[str, str
 
 
 def _macro(correct: Scores, predicted: Scores, gold: Scores) -> Scores:
-    """Mean F1 [...] of the classes that occur; [..., C] twice, and gold [..., C + 1] with that of all other classes."""
-    f1 = percentage(2 * correct, predicted + gold[..., :-1]).sum(axis=-1)
-    seen = (predicted + gold[..., :-1] > 0).sum(axis=-1) + (gold[..., -1] > 0)
+    """Mean F1 [...] of the classes that occur; [..., C] twice, and gold [..., C + D] with that of D other classes."""
+    count = predicted.shape[-1]
+    f1 = percentage(2 * correct, predicted + gold[..., :count]).sum(axis=-1)
+    seen = (predicted + gold[..., :count] > 0).sum(axis=-1) + (gold[..., count:] > 0).sum(axis=-1)
     return percentage(f1 / 100.0, seen)
 
 
 def _matthews(correct: Scores, predicted: Scores, gold: Scores, examples: Scores) -> Scores:
     """Gorodkin's formula for any number of classes."""
-    together = correct.sum(axis=-1) * examples - (predicted * gold[..., :-1]).sum(axis=-1)
+    together = correct.sum(axis=-1) * examples - (predicted * gold[..., : predicted.shape[-1]]).sum(axis=-1)
     ours, theirs = (examples**2 - (side**2).sum(axis=-1) for side in (predicted, gold))
     return percentage(together, np.sqrt(ours * theirs))

@@ -13,7 +13,7 @@ from mtlspec.data.batching import Batch, collate, sequential
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
 from mtlspec.data.transfer import to_device
-from mtlspec.metrics.metric import Rows
+from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.model.encoder.states import States
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.task import Task
@@ -83,9 +83,14 @@ def scored_gold(task: Task, split: PreparedSplit) -> list[Any]:
     return [gold[row] for row in task.rows(split).tolist()]
 
 
-def count(task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Rows:
+def metric_for(task: Task, corpora: Corpora) -> Metric:
+    """A task's metric, which knows what the evaluation splits have and training never saw."""
+    return task.metric.knowing(corpora.of(task).unseen[task.layer])
+
+
+def count(metric: Metric, task: Task, split: PreparedSplit, predictions: Sequence[Any]) -> Rows:
     """The rows of a task's metric, one for each example with its annotation: [n, K]."""
-    return task.metric.counts(scored_gold(task, split), [predictions[row] for row in task.rows(split).tolist()])
+    return metric.counts(scored_gold(task, split), [predictions[row] for row in task.rows(split).tolist()])
 
 
 def count_corpora(
@@ -94,7 +99,9 @@ def count_corpora(
     """task -> the rows of its metric on one split of its own corpus, for the tasks that are annotated there."""
     parts = {task: corpora.of(task).split(split) for task in model.tasks if task.name in predictions}
     return {
-        task.name: count(task, part, predictions[task.name]) for task, part in parts.items() if len(task.rows(part))
+        task.name: count(metric_for(task, corpora), task, part, predictions[task.name])
+        for task, part in parts.items()
+        if len(task.rows(part))
     }
 
 

@@ -15,13 +15,12 @@ from mtlspec.errors import StageError
 from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.metrics.rebuild import rebuild_metric
 from mtlspec.results.variants import Variant
-
-_ABOUT = ("main", "layer", "columns", "labels", "undefined")  # what scores.json says of a task beside its scores
+from mtlspec.spec.cards import ABOUT_SCORES
 
 
 def scored_splits(about: Mapping[str, Any]) -> tuple[str, ...]:
     """The splits that a task has scores of: dev, test if it is annotated, then further ones by name."""
-    splits = sorted(about.keys() - set(_ABOUT))
+    splits = sorted(about.keys() - set(ABOUT_SCORES))
     return (*(split for split in ("dev", "test") if split in splits), *(s for s in splits if s not in ("dev", "test")))
 
 

@@ -26,6 +26,9 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 SPLITS = ("train", "dev", "test")
 """Every corpus has these splits; further ones, of any name, are evaluated only."""
 
+ABOUT_SCORES = ("main", "layer", "columns", "labels", "undefined")
+"""What `scores.json` says of a task beside its scores on each split, whose names are others therefore."""
+
 
 def is_pattern(path: str) -> bool:
     """Whether an entry of `paths` stands for all files that match it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from mtlspec.errors import SpecError, did_you_mean
-from mtlspec.spec.cards import SPLITS, DataCard, EncoderCard, FileGroup
+from mtlspec.spec.cards import ABOUT_SCORES, SPLITS, DataCard, EncoderCard, FileGroup
 from mtlspec.spec.check_held_out import check_held_out
 from mtlspec.spec.check_splits import check_splits
 from mtlspec.spec.nodes import Node
@@ -65,6 +65,10 @@ def _check_group(group: FileGroup, card: DataCard, node: Node) -> Iterator[SpecE
             place = node.near(("paths",)).place
             yield SpecError("E143", f"the split '{split}' has no file", place, hint or _HOLD_OUT.get(split))
     for named in group.paths:
+        if named in ABOUT_SCORES:
+            key = node.near(("paths", named)).key
+            message = f"a split cannot be called '{named}'"
+            yield SpecError("E862", message, key, "files of results use that word; give the split another name")
         for index, path in enumerate(group.entries(named)):
             if not _is_below(path):
                 place = node.near(("paths", named, index)).place

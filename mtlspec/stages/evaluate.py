@@ -20,6 +20,7 @@ from mtlspec.model.predict import (
     Predictions,
     count_corpora,
     flat_scores,
+    metric_for,
     predict_corpora,
     score,
     scored_gold,
@@ -55,7 +56,7 @@ def run(ctx: StageContext) -> StageResult:
         _write_predictions(model, corpora, split, found[split].predictions, ctx.out / "predictions")
     scores = {"dev": _dev_scores(ctx.inputs["train"]), **{split: part.scores for split, part in found.items()}}
     write_json(ctx.out / "scores.json", _about(model, corpora, found, scores))
-    write_json(ctx.out / "metrics.json", {task.name: task.metric.describe() for task in model.tasks})
+    write_json(ctx.out / "metrics.json", {task.name: metric_for(task, corpora).describe() for task in model.tasks})
     counts = {_key(split, task): rows for split, part in found.items() for task, rows in part.counts.items()}
     np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
     read = [corpora.named(name) for name in dict.fromkeys(task.corpus for task in model.tasks)]
@@ -118,7 +119,7 @@ def _about(
         about[task.name] = {
             "main": task.metric.main,
             "layer": task.layer,
-            "columns": list(task.metric.columns),
+            "columns": list(metric_for(task, corpora).columns),
             "labels": task.metric.label_scores(scored_gold(task, split), predicted),
             **({"undefined": reasons} if reasons else {}),
             **{name: values[task.name] for name, values in scores.items() if task.name in values},

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as reference
 
-from mtlspec.metrics.classes import ClassScores, ExampleAccuracy
+from mtlspec.metrics.classes import ClassScore, ClassScores, ExampleAccuracy
+from mtlspec.metrics.rebuild import rebuild_metric
 
 EXACT = 1e-12
 LABELS = ("a", "b", "c", "d", "e")
+NEW = ("new", "newer", "newest")  # gold only
 
 
 def _expected(gold: Sequence[str], predicted: Sequence[str], positive: str) -> dict[str, float]:
@@ -53,11 +55,14 @@ def test_scores_are_those_of_scikit_learn_on_many_cases(cases: int) -> None:
         classes = int(rng.integers(1, 6))
         size = int(rng.integers(1, 60))
         skew = rng.dirichlet(np.full(classes, 0.5))
-        gold = rng.choice(LABELS[:classes], size, p=skew)
+        gold = rng.choice(LABELS[:classes], size, p=skew).astype(object)
         agree = rng.random(size) < rng.random()
         predicted = np.where(agree, gold, rng.choice(LABELS[:classes], size))
         if case % 10 == 0:
             predicted[:] = LABELS[int(rng.integers(classes))]  # a model that says one thing only
+        if case % 3 == 0:
+            gold[rng.random(size) < 0.3] = "new"
+            gold[rng.random(size) < 0.2] = "old"
         _check(gold.tolist(), predicted.tolist(), LABELS[:classes], LABELS[int(rng.integers(classes))])
 
 
@@ -67,10 +72,47 @@ def test_scores_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     _check(gold, predicted, LABELS, "b")
 
 
-@given(st.lists(st.tuples(st.sampled_from([*LABELS, "new"]), st.sampled_from(LABELS)), min_size=1, max_size=30))
-def test_a_class_that_training_never_saw_counts(pairs: list[tuple[str, str]]) -> None:
+@given(st.lists(st.tuples(st.sampled_from([*LABELS, *NEW]), st.sampled_from(LABELS)), min_size=1, max_size=30))
+def test_classes_that_training_never_saw_count(pairs: list[tuple[str, str]]) -> None:
     gold, predicted = zip(*pairs, strict=True)
     _check(gold, predicted, LABELS, "b")
+
+
+@pytest.mark.parametrize("main", ["f1_macro", "matthews"])
+def test_rows_of_new_classes_can_be_pooled_merged_exchanged_and_left_out(main: ClassScore) -> None:
+    rng, size = np.random.default_rng(5), 12
+    for _ in range(10):
+        gold, first, second = (rng.choice(classes, size) for classes in ([*LABELS[:3], *NEW], LABELS[:3], LABELS[:3]))
+        metric = ClassScores(LABELS[:3], main).knowing(gold.tolist())
+        a = np.concatenate([metric.counts(gold[:5], first[:5]), metric.counts(gold[5:], first[5:])])
+        b = metric.counts(gold, second)
+        assert float(metric.score_rows(a)[main]) == pytest.approx(_reference(main, gold, first), abs=100 * EXACT)
+        pooled = _reference(main, np.tile(gold, 2), np.concatenate([first, second]))
+        assert float(metric.score_rows(metric.pool([a, b]))[main]) == pytest.approx(pooled, abs=100 * EXACT)
+        swap = rng.random(size) < 0.5
+        ours, theirs = np.where(swap, second, first), np.where(swap, first, second)
+        difference = _reference(main, gold, ours) - _reference(main, gold, theirs)
+        found = metric.exchange(a, b, np.arange(size))(swap[None].astype(np.uint8))
+        assert float(found[0]) == pytest.approx(difference, abs=100 * EXACT)
+        left = _reference(main, gold[1:], first[1:])
+        assert float(metric.without_each(a)[0]) == pytest.approx(left, abs=100 * EXACT)
+
+
+def _reference(main: ClassScore, gold: np.ndarray, predicted: np.ndarray) -> float:
+    if main == "matthews":
+        return float(100 * reference.matthews_corrcoef(gold, predicted))
+    return float(100 * reference.f1_score(gold, predicted, average="macro", zero_division=0))
+
+
+def test_a_metric_keeps_its_layout_unless_several_classes_are_new() -> None:
+    metric = ClassScores(["a", "b"], "matthews")
+    assert metric.knowing(["a", "b", "c"]) is metric
+    told = metric.knowing(["d", "b", "c"])
+    assert told.columns[-3:] == ("gold c", "gold d", "gold of other classes")
+    assert rebuild_metric(told.describe()).columns == told.columns
+    gold, predicted = "aabbabcdcd", "aabbabaaab"
+    found = metric.score_rows(metric.counts(gold, predicted))  # scikit-learn's, to two digits
+    assert [round(float(found[name]), 2) for name in ("f1_macro", "matthews")] == [38.10, 50.34]
 
 
 def test_sums_of_parts_are_the_whole() -> None:

@@ -85,6 +85,13 @@ CARDS: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("dep: dep}\n", "words: dep}\n"),
         ["9:52: error E807: a layer cannot be called 'words'; give it another name"],
     ),
+    "a split called like something else in files of results": (
+        ("test: test.conllu", "test: test.conllu, columns: x"),
+        [
+            "8:70: error E862: a split cannot be called 'columns'; "
+            "files of results use that word; give the split another name"
+        ],
+    ),
     "a layer of two kinds": (
         (
             "dep: dep}\n",
