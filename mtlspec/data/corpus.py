@@ -36,16 +36,23 @@ def read_split(
     if card.hold_out is None or split not in ("train", *held_out):
         yield from _read(card, root, split, dropped, name)
         return
+    met: set[str] = set()
     found = 0
     # A defect counts in train only: nobody can say where its sentence would have gone.
     for sentence in _read(card, root, "train", dropped if split == "train" else None, name):
         if held_out_for(sentence, card.hold_out) == split:
             found += 1
+            met |= sentence.layers.keys()
             yield sentence
+    hint = "change the shares or the seed of `hold_out`"
     if not found:
         share = f"holding out {held_out[split]}" if split in held_out else "what is held out"
         message = f"{share} leaves no sentence for {split}"
-        raise DataError("E299", message, Place(card.name), "change the shares or the seed of `hold_out`")
+        raise DataError("E299", message, Place(card.name), hint)
+    lacking = [layer for layer in card.layer_kinds if layer not in met]
+    if lacking and split != "test":
+        message = f"what is held out leaves no sentence of {split} with the layer '{lacking[0]}'"
+        raise DataError("E267", message, Place(card.name), hint)
 
 
 def held_out_for(sentence: Sentence, hold_out: HoldOut) -> str:
@@ -94,8 +101,8 @@ def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | Non
         raise defects.error()
     if not count:
         raise DataError("E251", f"the {split} files have no sentences", Place(names[0][0]))
-    if split == "train":
-        _check_met(card.files, names, met)
+    if split in ("train", "dev"):
+        _check_met(card.files, names, met, split)
 
 
 def _parsed(
@@ -143,15 +150,17 @@ def _merge(taken: Sequence[dict[str, str]], parts: list[Sentence]) -> Sentence:
     return Sentence(first.id, first.words, layers, first.place, first.comments, first.between, first.texts)
 
 
-def _check_met(groups: Sequence[FileGroup], files: Sequence[Sequence[str]], met: set[str]) -> None:
-    """A sentence may lack a layer, but a layer that no training sentence has is a wrong file or a wrong column."""
+def _check_met(groups: Sequence[FileGroup], files: Sequence[Sequence[str]], met: set[str], split: str) -> None:
+    """A sentence may lack a layer. That no sentence of train or dev has it is a wrong file or a wrong column: nothing
+    could be learnt, or no model be chosen."""
     for group, paths in zip(groups, files, strict=True):
         for layer, column in group.layers.items():
             if layer not in met:
-                message = f"no sentence of the train files has '{column}' for layer '{layer}'"
-                raise DataError(
-                    "E252", message, Place(paths[0]), "correct `layers` of the card, or leave the layer out"
-                )
+                message = f"no sentence of the {split} files has '{column}' for layer '{layer}'"
+                named = group.readers.get(split, group.reader).named_by(column)
+                other = ", hold dev out with `hold_out`" if split == "dev" else ""
+                hint = f"correct {named}{other}, or leave the layer out"
+                raise DataError("E252", message, Place(paths[0]), hint)
 
 
 def _compare(one: Sentence, other: Sentence) -> None:

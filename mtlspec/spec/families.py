@@ -267,6 +267,11 @@ class ReaderOptions(Options):
     def column_names(self) -> tuple[str, ...]:
         return tuple(self.columns)
 
+    def named_by(self, column: str) -> str:
+        """What in a card says where a column stands: for errors about columns that hold nothing."""
+        del column
+        return "`layers` of the card"
+
     def known_labels(self, column: str) -> tuple[str, ...] | None:
         """All labels that a column can hold, where the options say so."""
         del column

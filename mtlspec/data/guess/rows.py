@@ -35,7 +35,7 @@ def guess_json(path: Path, lines: Sequence[str]) -> Reading | None:
         objects = (found for line in filled if (found := _object(line)) is not None)
         return _reading("JSON lines", {"type": "jsonl"}, find_roles(_columns(objects)))
     for under in (None, *_fields_with_lists(path)):
-        options = {"type": "json", "text": ["?"], **({"under": under} if under is not None else {})}
+        options = {"type": "json", **({"under": under} if under is not None else {})}
         elements = [found for text in _elements(options, path) if (found := _object(text)) is not None]
         roles = find_roles(_columns(elements)) if elements else None
         if roles is not None:

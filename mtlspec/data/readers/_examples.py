@@ -54,12 +54,20 @@ class ExampleOptions(ReaderOptions):
     id: Column | None = Field(default=None, description="Where the example's name stands; default: its number.")
     skip: Annotated[int, Field(ge=0)] = Field(default=0, description="Lines at the top that are not data.")
 
+    def _columns(self) -> dict[LayerKind, dict[str, Column]]:
+        return {"label": self.label, "value": self.value, "tags": self.tags}
+
     def layer_kind(self, column: str) -> LayerKind | None:
-        kinds: dict[LayerKind, dict[str, Column]] = {"label": self.label, "value": self.value, "tags": self.tags}
-        return next((kind for kind, named in kinds.items() if column in named), None)
+        return next((kind for kind, named in self._columns().items() if column in named), None)
 
     def column_names(self) -> tuple[str, ...]:
         return (*self.label, *self.value, *self.tags)
+
+    def named_by(self, column: str) -> str:
+        option = self.layer_kind(column)
+        if option is None:
+            return super().named_by(column)
+        return f"`{option}: {{{column}: {self._columns()[option][column]}}}` of the reader"
 
     def known_labels(self, column: str) -> tuple[str, ...] | None:
         known = self.classes.get(column)
@@ -70,8 +78,11 @@ class ExampleOptions(ReaderOptions):
 
     def places(self) -> tuple[Column, ...]:
         """Everything that is read of a row."""
-        one = (place for place in (self.words, self.id) if place is not None)
-        return (*self.text, *one, *self.label.values(), *self.value.values(), *self.tags.values())
+        return (*self.needed(), *self.label.values(), *self.value.values(), *self.tags.values())
+
+    def needed(self) -> tuple[Column, ...]:
+        """What some row must have; labels may be missing in all of them."""
+        return (*self.text, *(place for place in (self.words, self.id) if place is not None))
 
     def problem(self) -> str | None:
         if bool(self.text) == (self.words is not None):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from mtlspec.data.blocks import Block
 from mtlspec.data.readers._examples import Column
-from mtlspec.errors import DataError
+from mtlspec.errors import DataError, did_you_mean
 from mtlspec.spec.words import shorten, show
 
 
@@ -43,6 +44,23 @@ def field(record: dict[str, Any], place: Column) -> Any:
         else:
             return None
     return found
+
+
+def require_fields(needed: Sequence[Column], blocks: Iterable[Block], path: Path) -> None:
+    """An error for a field that no object of a file has; it is read until all were met, as a rule one line."""
+    lacking, seen = list(needed), dict[str, None]()
+    for block in blocks:
+        try:
+            found = record(block)
+        except DataError:
+            continue  # whoever reads it says what is wrong
+        seen |= dict.fromkeys(found)
+        lacking = [place for place in lacking if place not in found and field(found, place) is None]
+        if not lacking:
+            return
+    if lacking and seen:
+        hint = did_you_mean(str(lacking[0]), seen) or f"it has, among others: {', '.join(list(seen)[:8])}"
+        raise DataError("E738", f"the file has no field '{shorten(str(lacking[0]))}'", path, hint)
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

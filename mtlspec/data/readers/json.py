@@ -12,7 +12,7 @@ from pydantic import Field
 
 from mtlspec.data.blocks import Block, lines
 from mtlspec.data.readers._examples import ExampleOptions
-from mtlspec.data.readers._json import field, record
+from mtlspec.data.readers._json import field, record, require_fields
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.families import Layout
@@ -40,6 +40,7 @@ class Options(ExampleOptions):
         """The elements of the list, each with the line that it starts in."""
         text = "\n".join(lines(path, _LONGEST))
         try:
+            require_fields(self.needed(), self._elements(path, text), path)
             yield from self._elements(path, text)
         except JSONDecodeError as error:
             place = Place(str(path), error.lineno, error.colno)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from mtlspec.data.blocks import Block, lines
 from mtlspec.data.readers._examples import ExampleOptions
-from mtlspec.data.readers._json import field, record
+from mtlspec.data.readers._json import field, record, require_fields
 from mtlspec.data.sentence import Sentence
 from mtlspec.spec.families import Layout
 
@@ -23,6 +23,10 @@ class Options(ExampleOptions):
 
     def blocks(self, path: Path) -> Iterator[Block]:
         """The lines that are not blank."""
+        require_fields(self.needed(), self._lines(path), path)
+        yield from self._lines(path)
+
+    def _lines(self, path: Path) -> Iterator[Block]:
         number = 0
         for at, line in enumerate(lines(path), 1):
             if at > self.skip and line.strip(" \t"):

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 class Options(SamplerOptions):
-    """`batch.sentences` is divided among the tasks; `batch.tokens` does not bind: it would break the balance."""
+    """`batch.sentences` is divided among the tasks, at least one each; `batch.tokens` does not bind: it would break
+    the balance."""
 
     type: Literal["balanced"]
 
@@ -27,8 +28,8 @@ class Balanced(Sampler):
 
     def __init__(self, sizes: TaskSizes, sentences: int) -> None:
         super().__init__(sizes)
-        self._sentences = sentences
-        self._each, self._rest = divmod(max(sentences, len(sizes)), len(sizes))
+        self._held = max(sentences, len(sizes))  # examples of a batch
+        self._each, self._rest = divmod(self._held, len(sizes))
         self._first = 0
 
     def draw(self, view: View) -> tuple[Part, ...]:
@@ -39,7 +40,7 @@ class Balanced(Sampler):
 
     def batches_per_epoch(self) -> int:
         """As many as all tasks' examples fill."""
-        return sum(math.ceil(examples / self._sentences) for examples in self.sizes.examples)
+        return math.ceil(sum(self.sizes.examples) / self._held)
 
     def state(self) -> dict[str, Any]:
         return {"first": self._first}

@@ -101,6 +101,43 @@ def test_a_layer_that_no_training_sentence_has_is_named(tmp_path: Path) -> None:
     assert str(caught.value).startswith(expected)
 
 
+def _rows(folder: Path, **reader: Any) -> DataCard:
+    lines = {"train": '{"uid": 1, "txt": "a", "lab": "x"}', "dev": '{"uid": 2, "txt": "b", "lab": null}'}
+    for split, line in {**lines, "test": lines["train"]}.items():
+        (folder / f"{split}.jsonl").write_text(line + "\n")
+    about = {"type": "jsonl", "text": ["txt"], "label": {"l": "lab"}, **reader}
+    paths = {split: f"{split}.jsonl" for split in ("train", "dev", "test")}
+    files = [{"reader": about, "paths": paths, "layers": {"l": "l"}}]
+    return DataCard.model_validate(
+        {"card": "data", "name": "c", "licence": "x", "source": "x", "root": "r", "files": files, "on_invalid": "drop"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reader", "split", "expected"),
+    [
+        ({"text": ["text"]}, "train", "train.jsonl: error E738: the file has no field 'text'; did you mean 'txt'?"),
+        ({"id": "uu"}, "train", "train.jsonl: error E738: the file has no field 'uu'; known: lab, txt, uid"),
+        (
+            {"label": {"l": "lba"}},
+            "train",
+            "train.jsonl: error E252: no sentence of the train files has 'l' for layer 'l'; "
+            "correct `label: {l: lba}` of the reader, or leave the layer out",
+        ),
+        (
+            {},
+            "dev",
+            "dev.jsonl: error E252: no sentence of the dev files has 'l' for layer 'l'; "
+            "correct `label: {l: lab}` of the reader, hold dev out with `hold_out`, or leave the layer out",
+        ),
+    ],
+)
+def test_a_field_that_no_row_has_is_named(tmp_path: Path, reader: dict[str, Any], split: str, expected: str) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_split(_rows(tmp_path, **reader), tmp_path, split))
+    assert str(caught.value) == f"{tmp_path}/{expected}"
+
+
 @pytest.mark.parametrize(("empty", "full"), [("conllu", "trees"), ("trees", "conllu")])
 def test_an_empty_file_among_aligned_ones_is_the_one_that_is_named(tmp_path: Path, empty: str, full: str) -> None:
     write(tmp_path, conllu("a b"), "(S (A a) (B b))\n")

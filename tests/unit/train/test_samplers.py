@@ -110,4 +110,5 @@ def test_one_task_is_always_drawn(kind: str) -> None:
 def test_an_epoch_has_the_batches_of_all_tasks_or_those_that_all_examples_fill() -> None:
     sizes = TaskSizes((100, 10), (30, 5))
     assert build("power", sizes, sentences=8).batches_per_epoch() == 35
-    assert build("balanced", sizes, sentences=8).batches_per_epoch() == 13 + 2
+    assert build("balanced", sizes, sentences=8).batches_per_epoch() == 14  # 110 examples, 8 in a batch
+    assert build("balanced", sizes, sentences=1).batches_per_epoch() == 55  # one of each task, more than was said
