@@ -40,7 +40,7 @@ def guess_json(path: Path, lines: Sequence[str]) -> Reading | None:
         roles = find_roles(_columns(elements)) if elements else None
         if roles is not None:
             what = f"a JSON list under '{under}'" if under is not None else "a JSON list"
-            return _reading(what, {key: options[key] for key in options if key != "text"}, roles)
+            return _reading(what, options, roles)
     return None
 
 

@@ -220,7 +220,9 @@ OBJECTS = {
     "a text that is a number": jsonl('{"s": 7}\n', ":1: error E715: 's' must be a text, not 7"),
     "no text": jsonl('{"l": "x"}\n', ": error E738: the file has no field 's'; known: l"),
     "null text": jsonl('{"s": null}\n', ":1: error E713: the text 's' is empty" + DROP_IT),
-    "a path that ends early": jsonl('{"s": "a"}\n', ": error E738: the file has no field 's.t'; known: s", text=["s.t"]),
+    "a path that ends early": jsonl(
+        '{"s": "a"}\n', ": error E738: the file has no field 's.t'; known: s", text=["s.t"]
+    ),
     "a label that is a list": jsonl(
         '{"s": "a", "l": []}\n', ":1: error E714: 'l' must be one label or number, not an empty list"
     ),
