@@ -39,7 +39,7 @@ class PreparedSplit:
 
     @classmethod
     def load(cls, directory: Path, split: str) -> PreparedSplit:
-        """`split` is train, dev or test."""
+        """`split` is train, dev, test, or a further one of the card."""
         path = directory / f"{split}.arrow"
         if not path.is_file():
             raise DataError("E270", "the prepared split is missing", path, "run the `prepare` stage again")

@@ -61,12 +61,13 @@ def run(ctx: StageContext) -> StageResult:
     np.savez(ctx.out / "counts.npz", allow_pickle=False, **counts)
     read = [corpora.named(name) for name in dict.fromkeys(task.corpus for task in model.tasks)]
     parts = [data.split(split) for data in read for split in names if split in data.splits]
+    unscored = {split: dict(part.undefined) for split, part in found.items() if part.undefined}
     seconds = sum(part.seconds for part in found.values())
     words = sum(int(part.word_counts.sum()) for part in parts)
     flat = {key: value for split in scores for key, value in flat_scores(model, split, scores[split]).items()}
     return StageResult(
         scores=flat,
-        facts={"sentences": sum(map(len, parts))},
+        facts={"sentences": sum(map(len, parts)), **({"undefined": unscored} if unscored else {})},
         timings={"predict_seconds": seconds, "tokens_per_second": words / max(seconds, 1e-9)},
     )
 

@@ -46,7 +46,9 @@ class Value(Kind[float]):
 
     def problem(self, value: float, words: int) -> str | None:
         del words
-        return None if abs(value) <= LARGEST else f"{value} is not a number to learn"
+        if abs(value) <= LARGEST:
+            return None
+        return f"{value} is not a number to learn (they reach from -{LARGEST:g} to {LARGEST:g}; divide them all)"
 
 
 KIND = Value()

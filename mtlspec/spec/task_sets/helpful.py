@@ -42,6 +42,8 @@ class Options(SelectedTaskSet):
         if self.target != "each" and self.target not in tasks:
             hint = did_you_mean(self.target, tasks)
             return f"there is no task '{self.target}' to help" + (f"; {hint}" if hint else "")
+        if self.target == "each" and "each" in tasks:
+            return "`target: each` means every task, and one is called 'each'; give that task another name"
         return super().problem(tasks)
 
     @property

@@ -39,6 +39,11 @@ def test_a_partner_must_be_better_than_the_noise_of_both_sides() -> None:
     assert population.facts()["candidates"]["near"]["paired"] == 53.0
 
 
+def test_a_task_called_each_cannot_be_told_from_every_task() -> None:
+    assert "one is called 'each'" in str(Options(type="helpful").problem(["pos", "each"]))
+    assert Options(type="helpful", target="pos").problem(["pos", "each"]) is None
+
+
 def test_a_task_that_none_helps_is_learnt_alone() -> None:
     assert _select(Options(type="helpful", k=0), [50.0, 50.0], same=[50.0, 50.0]).tasks == ("t",)
 
