@@ -55,7 +55,7 @@ def spec(task: str) -> str:
             "metric: f1",
             "6:53: error E811: `f1` is about one of 3 labels; which one?; name it with `positive`, or use `f1_macro`",
         ),
-        ("[no, yes]", "positive: 1", "6:55: error E135: 'positive' must be a text or null, not 1; put it in quotes"),
+        ("[no, yes]", "positive: 1", "6:55: error E135: 'positive' must be a text, not 1; put it in quotes"),
         ("{0: no, 1: yes}", "positive: yes, class_weights: {no: 0}, metric: f1", None),
         ("[a, b, c]", "positive: a, metric: f1_accuracy", None),
     ],
