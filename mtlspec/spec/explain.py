@@ -142,7 +142,7 @@ def _wrong_value(spot: _Spot, node: Node) -> SpecError:
     hint = None
     if isinstance(value, str) and not spot.is_key and _is_quoted(value, spot.shape):
         hint = "write it without quotes"
-    elif isinstance(value, int | float) and shapes.accepts(spot.shape, str(value)):
+    elif isinstance(value, int | float) and shapes.takes_any_text(spot.shape):
         hint = "put it in quotes"
     elif isinstance(spot.shape, shapes.Choice) and isinstance(value, str):
         hint = _guess(value, [choice for choice in spot.shape.values if isinstance(choice, str)])

@@ -153,6 +153,15 @@ def accepts(shape: Shape, value: Any) -> bool:
     return True
 
 
+def takes_any_text(shape: Shape) -> bool:
+    match shape:
+        case Single(type=sort, pattern=pattern):
+            return sort is str and pattern is None
+        case Either(options, _):
+            return any(map(takes_any_text, options))
+    return False
+
+
 def _shape(annotation: Any, metadata: Sequence[Any]) -> Shape:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
