@@ -48,4 +48,5 @@ def build_report(
     write_text(out / "report.html", html(content, curves, figures))
     write_text(out / "report.md", markdown(content, curves))
     write_text(out / SUMMARY, summary(content))
-    return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings)}
+    plain = {"answers": list(content.answers), "groups": [list(group) for group in content.groups]}
+    return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings), **plain}

@@ -14,6 +14,7 @@ from mtlspec.report.corpora import Corpus, read_corpora
 from mtlspec.report.further import further_section
 from mtlspec.report.hyperparameters import hyperparameter_tables
 from mtlspec.report.labelled import labelled_table
+from mtlspec.report.plain import answers, group_words
 from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
@@ -42,6 +43,8 @@ class Content:
     models: tuple[Variant, ...]
     metrics: Mapping[str, str]  # task -> main metric
     sections: tuple[Section, ...]  # of the analyses
+    groups: tuple[tuple[str, str], ...]  # name of a model group -> what it is, in words
+    answers: tuple[str, ...]  # what came out, a sentence for each analysis
     overview: Table  # one row a configuration
     lengths: Table  # one row a configuration and task: how long it was trained
     training: Table  # one row a trained model
@@ -97,6 +100,8 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         models=models,
         metrics=metrics,
         sections=tuple(sections),
+        groups=tuple(group_words(params["spec"], (variant.group for variant in models))),
+        answers=answers(list(found.values())),
         overview=overview_table(models, evaluations, inputs),
         lengths=lengths_table(models, lengths),
         training=training_table(models, evaluations, inputs),

@@ -427,3 +427,16 @@ def test_the_list_and_the_diff_tell_of_unscored_models_and_further_splits(
     assert "(1 of 2 models), pair –, mtl –" in text
     assert mtlspec(["registry", "diff", "study", "study"]) == 0
     assert "far/pos/accuracy" in capsys.readouterr().out
+
+
+def test_a_finished_run_speaks_plainly_before_its_numbers(
+    study: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mtlspec.cli.outcome import show_outcome
+
+    show_outcome(study.places)
+    lines = capsys.readouterr().out.splitlines()
+    asked, first, *_ = (line for line in lines if line)
+    assert asked == "asked: A made-up study."
+    assert first.startswith("  - Scores: none of 4 comparisons with stl could be tested")  # one seed
+    assert lines.index("stl: each task on its own") < next(i for i, line in enumerate(lines) if "test scores" in line)

@@ -105,7 +105,13 @@ def test_the_summary_has_the_findings_and_the_scores_and_nothing_that_it_would_h
     folder = finished.places.artifact("report")
     text, whole = (folder / "summary.md").read_text(), (folder / "report.md").read_text()
     assert [line for line in text.splitlines() if line not in whole.splitlines()] == []
-    assert text.index("## Findings") < text.index("| mtl: pos + ner |") < text.index("mtlspec run specs/")
+    assert (
+        text.index("## In short")
+        < text.index("## The models")
+        < text.index("## Findings")
+        < text.index("| mtl: pos + ner |")
+        < text.index("mtlspec run specs/")
+    )
     assert "](" not in text
 
 
@@ -261,5 +267,6 @@ def _content(spec: dict[str, Any], *models: Variant) -> Content:
         spec=spec, corpora=(Corpus("toy", {}, (), {}),), encoder={"name": "tiny", "source": {}}, environment={},
         models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, lengths=nothing, training=nothing,
-        provenance=nothing, labelled=nothing, hyperparameters=(), digest="", reproduce={"run": "", "dvc": ""},
+        provenance=nothing, labelled=nothing, hyperparameters=(), groups=(), answers=(), digest="",
+        reproduce={"run": "", "dvc": ""},
     )  # fmt: skip
