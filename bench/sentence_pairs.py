@@ -2,7 +2,8 @@
 
 Both fine-tune the same encoder on MRPC's and RTE's pairs (a model for each), 32 pairs a batch, with dropout, clipping,
 warm-up and linear decay. The Trainer has its best ordinary settings: texts tokenised beforehand, batches grouped by
-length and padded to their longest, fused AdamW, no logging, no saving. Set MTLSPEC_DATA to the folder of glue/.
+length and padded to their longest, fused AdamW, no logging, no saving. The ratio is larger for small corpora, whose
+parts that the Trainer sorts by length are small. Set MTLSPEC_DATA to the folder of glue/.
 """
 
 from __future__ import annotations
