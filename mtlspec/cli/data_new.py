@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -105,6 +105,7 @@ def _root(folder: Path, project: Project) -> tuple[str, str | None]:
 def _show(found: GuessedCard, path: Path, remark: str | None) -> None:
     from mtlspec.cli import console
     from mtlspec.data.guess.text import task_types
+    from mtlspec.report.wording import noun
 
     console.say(f"{path}: {found.reading.what} ({found.sure})", style="bold")
     width = max(10, *map(len, found.reading.seen), 0)
@@ -114,7 +115,8 @@ def _show(found: GuessedCard, path: Path, remark: str | None) -> None:
         console.say(f"  {what:<{width}} {where}{listed}")
     for split, size in found.sizes.items():
         named = found.values["files"][0]["paths"].get(split, "held out of train")
-        console.say(f"  {split:<{width}} {named if isinstance(named, str) else ', '.join(named)}: {size:,} sentences")
+        listed = named if isinstance(named, str) else ", ".join(named)
+        console.say(f"  {split:<{width}} {listed}: {size:,} {noun(size, 'sentence')}")
     console.say(f"  {'tasks':<{width}} " + ", ".join(f"{layer} ({task})" for layer, task in task_types(found).items()))
     told = "language, licence and source are not known: write them into the card"
     for note in (*found.notes, *([remark] if remark else []), told):
@@ -129,4 +131,19 @@ def _show_next(found: GuessedCard, project: Project) -> None:
     encoder = next((name for name in ("minilm", "tiny", *encoders) if name in encoders), "tiny")
     console.say(f"\nnext\n  mtlspec data sample {found.card.name}\n  mtlspec data stats {found.card.name}")
     console.say(f"  mtlspec run {found.card.name}, once specs/{found.card.name}.yaml holds, for instance:\n")
-    console.say("\n".join(f"    {line}" for line in spec_text(found, encoder).splitlines()))
+    console.say(
+        "\n".join(f"    {line}" for line in spec_text(found, encoder, _training(encoder, project)).splitlines())
+    )
+
+
+def _training(encoder: str, project: Project) -> dict[str, Any]:
+    """What a spec with this encoder should say about training: an encoder made on the spot is a small one."""
+    from mtlspec.cli.init import rates_of_small_encoders
+    from mtlspec.errors import MtlspecError
+    from mtlspec.spec.load import load_encoder_card
+
+    try:
+        small = load_encoder_card(encoder, project).source.type == "pretrain"
+    except MtlspecError:
+        return {}  # there is no such card, or a wrong one: `mtlspec check` tells
+    return rates_of_small_encoders() if small else {}

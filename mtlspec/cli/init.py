@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,6 +62,14 @@ def command(
     if root != Path.cwd():
         console.say(f"the project is {root}: this folder lies in it")
     console.say(f"next: mtlspec check {name}, then mtlspec run {name}")
+
+
+def rates_of_small_encoders() -> dict[str, Any]:
+    """The part of the starter's `train` that goes with its encoder, on whatever data: defaults are those of BERT."""
+    from mtlspec.spec.yaml import parse_yaml
+
+    train = parse_yaml((_STARTER / "spec.yaml").read_bytes(), "spec.yaml").plain()["train"]
+    return {key: train[key] for key in ("batch", "lr")}
 
 
 def _is_name(name: str) -> bool:

@@ -148,7 +148,8 @@ def find_roles(columns: Mapping[Column, Sequence[Any]]) -> Roles | None:
     used = {*options.get("text", ()), options.get("words")}
     rest = {name: profile for name, profile in known.items() if name not in used and not profile.lists}
     layers: dict[str, str] = {}
-    seen = {"text": " and ".join(map(str, options["text"]))} if "text" in options else {"words": str(options["words"])}
+    inputs = ("text", options["text"]) if "text" in options else ("words", [options["words"]])
+    seen = {inputs[0]: " and ".join(map(_called, inputs[1]))}
     if "words" in options:
         _add_tags(known, options, layers, seen)
     _add_number(rest, options, layers, seen)
@@ -158,7 +159,7 @@ def find_roles(columns: Mapping[Column, Sequence[Any]]) -> Roles | None:
     name = next((name for name, profile in rest.items() if profile.is_name), None)
     if name is not None:
         options["id"] = name
-        seen["name"] = str(name)
+        seen["name"] = _called(name)
     guessed = any(doubt.startswith(_GUESSED) for doubt in doubts)
     return Roles(options, layers, seen, tuple(doubts), not guessed)
 
@@ -191,12 +192,14 @@ def _repeated(known: Mapping[Column, Profile], doubts: list[str]) -> list[Column
     longest = max(wordings, key=lambda name: known[name].words, default=None)
     if longest is None or any(known[name].words == known[longest].words for name in wordings if name != longest):
         return []
-    doubts.append(f"{_GUESSED}'{longest}' is the text, although it has only {known[longest].distinct} different ones")
+    doubts.append(
+        f"{_GUESSED}{_quoted(longest)} is the text, although it has only {known[longest].distinct} different ones"
+    )
     return [longest]
 
 
 def _mention(doubts: list[str], texts: Sequence[Column], chosen: Sequence[Column]) -> None:
-    if left := [str(name) for name in texts if name not in chosen]:
+    if left := [_called(name) for name in texts if name not in chosen]:
         doubts.append(f"further texts are not read: {', '.join(left)}")
 
 
@@ -218,7 +221,7 @@ def _add_number(rest: Mapping[Column, Profile], options: dict[str, Any], layers:
             layer = layer_name(name, "score")
             options["value"] = {layer: name}
             layers[layer] = layer
-            seen[layer] = f"{name}, numbers"
+            seen[layer] = f"{_called(name)}, numbers"
             return
 
 
@@ -235,10 +238,10 @@ def _add_class(
     layer = layer_name(chosen, "label")
     options["label"] = {layer: chosen}
     layers[layer] = layer
-    seen[layer] = f"{'column ' if isinstance(chosen, int) else ''}{chosen}, classes"
+    seen[layer] = f"{_called(chosen)}, classes"
     if not by_name:
-        doubts.append(f"{_GUESSED}'{chosen}' is the label: it has few different cells")
-    others = [str(name) for name in classes if name != chosen]
+        doubts.append(f"{_GUESSED}{_quoted(chosen)} is the label: it has few different cells")
+    others = [_called(name) for name in classes if name != chosen]
     if others:
         doubts.append(f"could be labels, too, and are not read: {', '.join(others)}")
     absent = [cell for cell in _NO_LABEL if cell in rest[chosen].cells]
@@ -249,7 +252,15 @@ def _add_class(
         options["missing"] = ["", "_", *absent]
     if absent or rest[chosen].blanked:
         told = ["_", *absent] if rest[chosen].blanked else absent
-        doubts.append(f"{', '.join(told)} in '{chosen}' is taken as: no label")
+        doubts.append(f"{', '.join(told)} in {_quoted(chosen)} is taken as: no label")
+
+
+def _called(column: Column) -> str:
+    return f"column {column}" if isinstance(column, int) else column
+
+
+def _quoted(column: Column) -> str:
+    return _called(column) if isinstance(column, int) else f"'{column}'"
 
 
 def layer_name(column: Column, otherwise: str) -> str:

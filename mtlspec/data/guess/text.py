@@ -36,11 +36,12 @@ def task_types(found: GuessedCard) -> dict[str, str]:
     }
 
 
-def spec_text(found: GuessedCard, encoder: str) -> str:
-    """A spec with one task for every layer, each learnt alone and all together."""
+def spec_text(found: GuessedCard, encoder: str, train: Mapping[str, Any]) -> str:
+    """A spec with one task for every layer, each learnt alone and all together; `train`: what its encoder needs."""
     card, tasks = found.card, task_types(found)
     lines = ["mtlspec: 1", f"name: {card.name}", f"data: {card.name}", f"encoder: {{card: {encoder}}}", "tasks:"]
     lines += [f"  {layer}: {{type: {task}, layer: {layer}}}" for layer, task in tasks.items()]
+    lines += ["train:", *(f"  {key}: {_flow(value)}" for key, value in train.items())] if train else []
     lines += ["models:", "  stl: {tasks: each, sharing: hard}"]
     lines += ["  mtl: {tasks: all, sharing: hard}"] if len(tasks) > 1 else []
     return "\n".join(lines) + "\n"

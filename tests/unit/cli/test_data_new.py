@@ -48,6 +48,31 @@ def test_a_card_is_written_pinned_and_can_be_used(project: Project, capsys: pyte
     }
 
 
+@pytest.mark.parametrize(
+    ("source", "rates"),
+    [("pretrain", (3e-3, 4e-3, 16)), (f"{{type: hub, id: some/bert, revision: {'a' * 40}}}", (5e-5, 1e-3, 32))],
+)
+def test_the_proposed_spec_has_the_rates_of_its_encoder(
+    project: Project, capsys: pytest.CaptureFixture[str], source: str, rates: tuple[float, float, int]
+) -> None:
+    """A small encoder that is made here hardly learns with the defaults, which are BERT's."""
+    card = project.encoder_cards / "small.yaml"
+    card.write_text(card.read_text().replace("source: pretrain", f"source: {source}"))
+    assert run(["data", "new", str(corpus(project.root / "films"))]) == 0
+    said = capsys.readouterr().out
+    spec = project.root / "specs" / "films.yaml"
+    spec.write_text("\n".join(line[4:] for line in said[said.index("    mtlspec: 1") :].splitlines()))
+    train = load_spec(spec, project).spec.train
+    assert (train.lr.encoder, train.lr.decoder, train.batch.sentences) == rates
+
+
+def test_one_sentence_is_no_sentences(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    file = corpus(project.root / "films")
+    (file.parent / "test.tsv").write_text("text\tlabel\tscore\na film of its own\tgood\t1.5\n")
+    assert run(["data", "new", str(file)]) == 0
+    assert "test.tsv: 1 sentence\n" in capsys.readouterr().out
+
+
 def test_a_card_is_never_replaced_in_silence(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(corpus(project.root / "films"))
     card = project.data_cards / "films.yaml"

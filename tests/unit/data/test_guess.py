@@ -203,7 +203,8 @@ def test_texts_may_repeat(tmp_path: Path, header: str) -> None:
     found = guessed(write(tmp_path / "a.tsv", rows(*([header] if header else []), *body)))
     text, label = header.split("\t") if header else (0, 1)
     assert found.reading.reader["text"] == [text] and list(found.reading.reader["label"].values()) == [label]
-    told = f"a guess: '{text}' is the text, although it has only 3 different ones"
+    named = f"'{text}'" if header else "column 0"
+    told = f"a guess: {named} is the text, although it has only 3 different ones"
     assert (told in found.notes) == (header != "text\tlabel") and found.sure != "sure"  # a split may be left empty
 
 
@@ -215,8 +216,16 @@ def test_entities_are_proposed_where_all_tags_spell_spans(tmp_path: Path) -> Non
 
     assert task_types(tagged("B-ORG")) == {"ner": "biaffine_ner"}
     odd = tagged("Q-ORG")
-    assert task_types(odd) == {"ner": "tagging"} and "ner: {type: tagging, layer: ner}" in spec_text(odd, "tiny")
+    assert task_types(odd) == {"ner": "tagging"} and "ner: {type: tagging, layer: ner}" in spec_text(odd, "tiny", {})
     assert "tags of 'ner' that spell no part of a span, as the others do: Q-ORG" in odd.notes
+
+
+def test_columns_without_names_are_called_by_their_numbers(tmp_path: Path) -> None:
+    body = [f"{number % 4}\t{number % 2}\t{text}" for number, text in enumerate(SENTENCES)]
+    found = guessed(write(tmp_path / "a.tsv", rows(*body)))
+    assert found.reading.seen == {"text": "column 2", "label": "column 1, classes"}
+    assert "a guess: column 1 is the label: it has few different cells" in found.notes
+    assert "could be labels, too, and are not read: column 0" in found.notes
 
 
 def test_what_no_reader_can_read_is_one_line(tmp_path: Path) -> None:
@@ -263,7 +272,7 @@ def test_any_bytes_give_a_guess_or_one_line(content: bytes) -> None:
             except MtlspecError as error:
                 assert all("\n" not in str(problem) for problem in error.problems)
             else:
-                assert spec_text(found, "tiny") and card_text(found.values)
+                assert spec_text(found, "tiny", {}) and card_text(found.values)
 
 
 EXPECTED: dict[str, tuple[str, Any, Any]] = {
