@@ -83,7 +83,7 @@ def test_a_batch_holds_sentences_with_any_label_and_tasks_read_their_own(
     model = model_of(encoder, data)
     own = [torch.arange(0, 30), torch.arange(20, 50)]
     for task, rows in zip(model.tasks, own, strict=True):
-        monkeypatch.setattr(task, "rows", lambda _, rows=rows: rows)
+        monkeypatch.setattr(task, "rows", lambda split, rows=rows: rows[rows < len(split)])
     chosen = options(batching="joint", balance={"type": "none"})
     state = TrainState.fresh(model, Corpora.single(data), chosen, RunOptions(), seed=1)
     read: list[set[int]] = [set(), set()]
@@ -102,7 +102,7 @@ def test_the_examples_of_a_joint_sample_are_those_that_are_trained(
     data = Prepared.load(toy_prepared)
     model = model_of(encoder, data)
     for task, rows in zip(model.tasks, (torch.arange(0, 30), torch.arange(20, 50)), strict=True):
-        monkeypatch.setattr(task, "rows", lambda _, rows=rows: rows)
+        monkeypatch.setattr(task, "rows", lambda split, rows=rows: rows[rows < len(split)])
     chosen = options(batching="joint", examples=20)
     state = TrainState.fresh(model, Corpora.single(data), chosen, RunOptions(), seed=1)
     read: list[set[int]] = [set(), set()]
