@@ -49,6 +49,7 @@ EXIT_CODES = (
     "141  the reader of the output went away",
 )
 _REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST)
 EXAMPLES = ("mtlspec init first", "mtlspec check specs/first.yaml", "mtlspec run specs/first.yaml")
 
 
@@ -144,6 +145,12 @@ def refused(error: Exception) -> SetupError | None:
         return SetupError("E639", "the disk is full: this cannot be written", named_file(error, Path.cwd()), hint)
     if isinstance(error, OSError) and error.errno in _REFUSALS:
         return SetupError("E690", f"the machine refuses: {error.strerror}", named_file(error, Path.cwd()))
+    if isinstance(error, OSError) and error.errno in _IN_THE_WAY:
+        named = named_file(error, Path.cwd())
+        blocking = next((path for path in (named, *named.parents) if path.is_file()), None)
+        if blocking is not None:
+            hint = "move it away, or delete it"
+            return SetupError("E642", "this is a file where mtlspec needs a folder", blocking, hint)
     return None
 
 

@@ -32,13 +32,19 @@ def command(
     from mtlspec.cli import console
     from mtlspec.cli.specs import run_name
     from mtlspec.cli.stopping import explained
-    from mtlspec.errors import Problems
+    from mtlspec.errors import MtlspecError, Problems
     from mtlspec.io.project import Project
     from mtlspec.track.mlflow import publish_all
     from mtlspec.track.outbox import waiting
 
     project = Project.find()
-    names = [run_name(spec, project) for spec in specs] if specs else waiting(project)
+    names: list[str] = [] if specs else [*waiting(project)]
+    unknown: list[MtlspecError] = []
+    for spec in specs or ():
+        try:
+            names.append(run_name(spec, project))
+        except MtlspecError as error:  # the others are sent all the same
+            unknown.append(error)
     again = " ".join(["mtlspec publish", *(specs or ())])
     with explained("interrupted: what was sent is kept, the rest waits in the outbox", f"`{again}` sends it"):
         reports, problems = publish_all(project, names, quick=quick)
@@ -57,8 +63,8 @@ def command(
                 )
             if report.warning:
                 console.note(f"warning: {report.warning}")
-        if not names:
+        if not names and not unknown:
             console.say("nothing waits to be published")
-    if problems:
-        raise Problems(problems)
+    if unknown or problems:
+        raise Problems([*unknown, *problems])
     return 1 if any(report.warning for report in reports) else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import typer
 
@@ -17,6 +16,7 @@ from mtlspec.io.words import counted
 from mtlspec.plan.dvc import results_stage
 from mtlspec.track.mlflow import unpublish
 from mtlspec.track.outbox import Outbox
+from mtlspec.track.server import shown_address
 
 
 def remove(project: Project, spec: str, yes: bool, dry_run: bool) -> int:
@@ -51,14 +51,8 @@ def _rows(project: Project, found: RunPlaces | None, published: str | None, spec
         named = [path for path in own_pipelines(project, found) if path.parent != found.base]
         rows += [(f"the stage {results_stage(spec)}", project.relative(path)) for path in named]
     if published is not None:
-        rows.append((f"the experiment '{spec}'", f"MLflow at {_short(project, published)}"))
+        rows.append((f"the experiment '{spec}'", f"MLflow at {shown_address(project, published)}"))
     return rows
-
-
-def _short(project: Project, address: str) -> str:
-    """The project's own store by its place in the project."""
-    path = Path(address.removeprefix("sqlite:///"))
-    return project.relative(path) if path.is_relative_to(project.root) else address
 
 
 def _agreed() -> bool:

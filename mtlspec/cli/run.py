@@ -58,4 +58,4 @@ def command(
     ):
         if publish:
             publish_apart(project, name, console.note)
-        show_outcome(planned.places)
+        show_outcome(project, planned.places)

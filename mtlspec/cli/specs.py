@@ -49,14 +49,24 @@ def find_spec(name: str, project: Project) -> Path:
 
 
 def run_name(name: str, project: Project) -> str:
-    """The run that a spec's file, or the name of one in specs/, stands for: the spec says what it is called."""
+    """The run that a spec's file, or the name of one in specs/, stands for: the spec says what it is called.
+
+    Neither a run nor a spec is an error; a run stays when its spec is gone.
+    """
     is_file = name.endswith((".yaml", ".yml"))
-    if is_file or not project.run(name).base.is_dir():
-        with suppress(MtlspecError):
-            said = own_name(Sources(project).spec(find_spec(name, project)))
-            if said is not None:
-                return said
-    return Path(name).stem if is_file else name
+    called = Path(name).stem if is_file else name
+    is_run = project.run(called).base.is_dir()
+    if is_run and not is_file:
+        return called
+    try:
+        path = find_spec(name, project)
+    except MtlspecError:
+        if is_run:
+            return called
+        raise
+    with suppress(MtlspecError):
+        return own_name(Sources(project).spec(path)) or called
+    return called
 
 
 def _is_file(path: Path) -> bool:

@@ -30,6 +30,7 @@ def command(
     from contextlib import ExitStack
 
     from mtlspec.cli import console
+    from mtlspec.cli.specs import run_name
     from mtlspec.io.project import Project
     from mtlspec.track.server import local_store, local_uri, remake, unusable
     from mtlspec.track.webserver import serving
@@ -41,6 +42,8 @@ def command(
     if problem is not None:
         raise SetupError("E628", f"MLflow cannot open its store: {problem}", store, remake(spec or "SPEC"))
     if not store.is_file():
+        if spec is not None:
+            run_name(spec, project)  # a spec that is not there is the nearer trouble
         raise SetupError(
             "E623", "nothing has been published yet", project.tracking, "`mtlspec run` or `mtlspec publish`"
         )
@@ -93,8 +96,10 @@ def _fragment(project: Project, spec: str | None) -> str:
 
     if spec is None:
         return fragment(None)
-    name = run_name(spec, project)
-    found = experiment_id(project, name)
+    found = experiment_id(project, spec)  # of a run that is no more in the registry, too
     if found is None:
-        raise SetupError("E624", f"'{name}' has not been published", None, f"`mtlspec publish {name}`")
+        name = run_name(spec, project)
+        found = experiment_id(project, name)
+        if found is None:
+            raise SetupError("E624", f"'{name}' has not been published", None, f"`mtlspec publish {name}`")
     return fragment(found)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from mtlspec.execute.pipelines import materialised_runs
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.plan.dvc import read_stage_file
+from mtlspec.plan.foundation import pretrains
 from mtlspec.plan.types import Plan
 
 Estimates = dict[str, float | None]  # stage -> a number, or None: nothing like it has run here yet
@@ -140,7 +141,7 @@ def _work(kind: str, params: Mapping[str, Any]) -> float:
 
 def _has_defaults(plan: Plan) -> bool:
     generated = any(stage.kind == "data" and stage.params["card"].get("generator") for stage in plan.stages)
-    return generated and any(stage.kind == "encoder" and "data_card" in stage.params for stage in plan.stages)
+    return generated and any(map(pretrains, plan.stages))
 
 
 def _size(places: RunPlaces, name: str) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mtlspec.io.project import RunPlaces
 from mtlspec.io.words import counted
+from mtlspec.plan.foundation import pretrains
+from mtlspec.plan.types import Stage
 from mtlspec.train.resuming import newest_update
 
 Progress = tuple[int, int]  # updates done, of how many
@@ -14,16 +16,16 @@ Progress = tuple[int, int]  # updates done, of how many
 
 @dataclass(frozen=True)
 class Kept:
-    """`points`: the stages that ran, with the update of their newest resume point and of how many there are."""
+    """`running`: how each stage that ran goes on."""
 
     spec: str
     done: int
     stages: int
-    points: Mapping[str, tuple[int | None, int | None]]
+    running: Sequence[str]
 
     def lines(self) -> list[str]:
         kept = f"{self.done} of {counted(self.stages, 'stage')} {'is' if self.done == 1 else 'are'} done and kept"
-        told = [_goes_on(name, update, updates) for name, (update, updates) in self.points.items()]
+        told = [f"  {line}" for line in self.running]
         return [f"interrupted: {kept}", *told, f"`mtlspec run {self.spec}` goes on"]
 
 
@@ -36,17 +38,23 @@ class Interrupted(KeyboardInterrupt):
 
 
 def what_is_kept(
-    places: RunPlaces, stages: int, done: int, running: Collection[str], progress: Mapping[str, Progress]
+    places: RunPlaces, stages: int, done: int, running: Mapping[str, Stage], progress: Mapping[str, Progress]
 ) -> Kept:
     """`progress` is the last that running stages told of themselves."""
-    points = {name: (newest_update(places.work(name)), progress.get(name, (0, None))[1]) for name in running}
-    return Kept(places.spec_name, done, stages, points)
+    told = [
+        _goes_on(stage, newest_update(places.work(name)), progress.get(name, (0, None))[1])
+        for name, stage in running.items()
+    ]
+    return Kept(places.spec_name, done, stages, told)
 
 
-def _goes_on(name: str, update: int | None, updates: int | None) -> str:
-    if update is None:
-        return f"  {name} starts again: it has no resume point yet"
-    return f"  {name} goes on from {from_update(update, updates)}"
+def _goes_on(stage: Stage, update: int | None, updates: int | None) -> str:
+    """Models alone have resume points: an encoder is pre-trained in one go, and all other stages are short."""
+    if update is not None:
+        return f"{stage.name} goes on from {from_update(update, updates)}"
+    if stage.kind == "train":
+        return f"{stage.name} starts again: it has no resume point yet"
+    return f"{stage.name} starts again" + (": pre-training always does" if pretrains(stage) else "")
 
 
 def from_update(update: int, updates: int | None) -> str:

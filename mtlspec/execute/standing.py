@@ -64,8 +64,8 @@ def _word_of_record(places: RunPlaces) -> Word | None:
 
 def _word_of_stages(found: Sequence[StageStatus]) -> Word:
     states = {status.state for status in found}
-    if states == {"new"}:
-        return "incomplete"
-    if states & {"stale", "new"}:
+    if "stale" in states:
         return "stale"
+    if "new" in states:
+        return "incomplete"
     return "current" if states == {"cached"} else "elsewhere"

@@ -8,6 +8,7 @@ from typing import Any
 
 from mtlspec.plan.builder import Builder, dump
 from mtlspec.plan.code import layer_modules
+from mtlspec.plan.types import Stage
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.corpora import only
 from mtlspec.spec.demands import OneCorpus
@@ -54,6 +55,11 @@ def add_foundation(builder: Builder, loaded: LoadedSpec) -> Foundation:
         for name, card in loaded.data.items()
     }
     return Foundation(loaded.spec, encoder, prepared)
+
+
+def pretrains(stage: Stage) -> bool:
+    """Whether an encoder is learnt here from a corpus, not imported."""
+    return stage.kind == "encoder" and "data_card" in stage.params
 
 
 def _add_prepared(builder: Builder, card: DataCard, loaded: LoadedSpec, inputs: Mapping[str, str]) -> str:

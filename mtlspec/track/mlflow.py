@@ -23,6 +23,7 @@ from mtlspec.track.server import (
     local_store,
     quiet_client,
     remake,
+    shown_address,
     tracking_uri,
     unusable,
 )
@@ -104,8 +105,11 @@ def unpublish(project: Project, spec_name: str) -> str | None:
     noted, again = outbox.address(), f"`mtlspec registry remove {spec_name}` tries again"
     if noted is None:
         return None
+    place = shown_address(project, noted)
     outbox.abandon()
     if noted != clean_address(target):
+        if is_local(project, noted):
+            return f"still in MLflow at {place}: unset MLFLOW_TRACKING_URI, and {again}"
         return f"still in MLflow at {noted}: set MLFLOW_TRACKING_URI to it, and {again}"
     found: list[str] = []
     local = is_local(project, target)
@@ -113,9 +117,9 @@ def unpublish(project: Project, spec_name: str) -> str | None:
     if reason is None and not (local and is_unfinished(local_store(project))):
         reason = _remove(project, target, spec_name, found)
     if reason is not None:
-        return f"still in MLflow at {noted}: {reason}; {again}"
+        return f"still in MLflow at {place}: {reason}; {again}"
     outbox.clear()
-    return f"removed the experiment '{spec_name}' ({found[0]}) from MLflow at {noted}" if found else None
+    return f"removed the experiment '{spec_name}' ({found[0]}) from MLflow at {place}" if found else None
 
 
 def _remove(project: Project, target: str, spec_name: str, found: list[str]) -> str | None:

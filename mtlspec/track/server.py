@@ -52,6 +52,12 @@ def remake(spec_name: str) -> str:
     return f"the store is only a mirror: delete registry/mlflow, and `mtlspec publish {spec_name}` makes it again"
 
 
+def shown_address(project: Project, uri: str) -> str:
+    """A store in the project by its place in the project."""
+    path = Path(uri.removeprefix("sqlite:///"))
+    return project.relative(path) if path.is_relative_to(project.root) else uri
+
+
 def is_local(project: Project, uri: str) -> bool:
     return uri == local_uri(project)
 

@@ -21,6 +21,7 @@ OURS = [
     r"(stl|mtl): .*\d\.\d\d",
     r"report   registry/runs/small/work/report.html",
     r"record   registry/runs/small/record.json",
+    r"publish  mtlspec publish small",
     r"compare  mtlspec ui small",
 ]
 

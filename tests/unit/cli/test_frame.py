@@ -185,6 +185,16 @@ def test_an_internal_error_is_one_line_unless_debugging(tmp_path: Path) -> None:
         assert "Traceback (most recent call last)" in run_with("raise ZeroDivisionError", arguments, tmp_path).stderr
 
 
+def test_a_file_in_place_of_a_folder_is_one_clear_line(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.root / "registry/runs").write_text("")
+    monkeypatch.chdir(project.root)
+    assert run(["plan", "study", "--write"]) == 6
+    line = "error E642: this is a file where mtlspec needs a folder; move it away, or delete it"
+    assert capsys.readouterr().err == f"{project.root}/registry/runs: {line}\n"
+
+
 def test_no_password_reaches_an_error_or_a_traceback(tmp_path: Path) -> None:
     for options in ([], ["--debug"]):
         text = "raise ValueError('http://me:hunter2@host/?key=hunter2 Authorization: Basic hunter2')"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mtlspec.cli.app import run as mtlspec
-from mtlspec.execute.lockfile import write_lock
+from mtlspec.execute.lockfile import read_lock, write_lock
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.seed_power import detectable
 from mtlspec.io.project import Project
@@ -191,6 +191,27 @@ def finished(project: Project) -> None:
     for stage in planned.plan.stages:
         write_json(planned.places.artifact(stage.name) / "manifest.json", {})
         write_json(planned.places.stage_record(stage.name), {})
+
+
+def state(capfd: pytest.CaptureFixture[str]) -> str:
+    """How the run stands."""
+    assert mtlspec(["status", "--json"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)
+    return str(row["state"])
+
+
+def test_a_run_is_stale_only_if_something_changed(project: Project, capfd: Any) -> None:
+    finished(project)
+    assert state(capfd) == "current"
+    file = project.run("small").base / "dvc.lock"
+    entries = read_lock(file)
+    assert entries is not None
+    done = ("data-toy", "import-large", "prepare-toy-large", "train-stl-pos-s1")  # as Ctrl-C leaves it
+    write_lock(file, {name: entries[name] for name in done})
+    assert state(capfd) == "incomplete"
+    spec = project.root / "specs/small.yaml"
+    spec.write_text(spec.read_text().replace("epochs: 2", "epochs: 3"))
+    assert state(capfd) == "stale"
 
 
 @pytest.mark.parametrize(

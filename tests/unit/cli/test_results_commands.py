@@ -50,9 +50,36 @@ def test_report_prints_its_path_or_its_text(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.startswith("# study\n")
 
 
-def test_a_missing_report_says_how_to_make_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_report_says_how_to_make_one(own: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    add_spec(own, "other")
     assert mtlspec(["report", "other"]) == 6
     assert "error E622: 'other' has no report yet; `mtlspec run other` makes it" in capsys.readouterr().err
+
+
+def add_spec(run: FinishedRun, name: str) -> None:
+    """One that has not been run."""
+    file = run.project.root / "specs" / f"{name}.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"name: {name}\n")
+
+
+@pytest.mark.parametrize("command", ["report", "publish", "ui", "verify"])
+def test_nobody_is_told_to_run_what_is_no_spec(
+    command: str, own: FinishedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_spec(own, "other")
+    for name in ("nosuch", "specs/nosuch.yaml"):
+        assert mtlspec([command, name]) == 2
+        assert capsys.readouterr().err == f"error E190: there is no spec '{name}'; known: other\n"
+
+
+def make_store(run: FinishedRun, experiments: list[tuple[int, str, str]]) -> None:
+    """MLflow's, as far as `ui` looks."""
+    run.project.tracking.mkdir()
+    with closing(sqlite3.connect(run.project.tracking / "mlflow.db")) as store:
+        store.execute("CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT)")
+        store.executemany("INSERT INTO experiments VALUES (?, ?, ?)", experiments)
+        store.commit()
 
 
 def test_a_spec_is_found_by_the_name_it_gives_itself(study: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,11 +194,7 @@ def test_ui_says_what_it_does_and_where_the_classic_page_is(
         with subprocess.Popen(["true"]) as server:
             yield server
 
-    own.project.tracking.mkdir()
-    with closing(sqlite3.connect(own.project.tracking / "mlflow.db")) as store:
-        store.execute("CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT)")
-        store.execute("INSERT INTO experiments VALUES (7, 'study', 'active'), (8, 'gone', 'deleted')")
-        store.commit()
+    make_store(own, [(7, "study", "active"), (8, "gone", "deleted"), (9, "removed", "active")])
     monkeypatch.setattr("mtlspec.track.webserver.serving", serving)
     assert mtlspec(["ui", "study", "--port", "5999"]) == 0
     captured = capsys.readouterr()
@@ -180,6 +203,9 @@ def test_ui_says_what_it_does_and_where_the_classic_page_is(
     assert captured.err == "MLflow answers after 0 s; Ctrl-C ends it\n"
     assert mtlspec(["ui", "--port", "5999"]) == 0
     assert capsys.readouterr().out == "http://127.0.0.1:5999/#/experiments?workflowType=machine_learning\n"
+    assert mtlspec(["ui", "removed", "--port", "5999"]) == 0  # from the registry, and still in MLflow
+    assert "#/experiments/9/" in capsys.readouterr().out
+    add_spec(own, "gone")
     assert mtlspec(["ui", "gone", "--port", "5999"]) == 6
     assert "E624: 'gone' has not been published" in capsys.readouterr().err
 
@@ -321,10 +347,12 @@ def test_a_run_that_cannot_be_published_keeps_no_other_from_it(
     own: FinishedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (own.project.tracking / "mlflow.db").mkdir(parents=True)
-    assert mtlspec(["publish", "nothing", "study"]) == 6
+    add_spec(own, "nothing")
+    assert mtlspec(["publish", "nothing", "nosuch", "study"]) == 2
     captured = capsys.readouterr()
     assert "MLflow runs of study: 0 new, 0 changed, 0 as before, 9 pending" in captured.out
     assert "E621: 'nothing' has not been run" in captured.err
+    assert "E190: there is no spec 'nosuch'; known: nothing" in captured.err
 
 
 @pytest.mark.parametrize("options", [["--sample", "3"], ["--seed", "3"], ["--rerun", "--seed", "3"]])
@@ -434,9 +462,26 @@ def test_a_finished_run_speaks_plainly_before_its_numbers(
 ) -> None:
     from mtlspec.cli.outcome import show_outcome
 
-    show_outcome(study.places)
+    show_outcome(study.project, study.places)
     lines = capsys.readouterr().out.splitlines()
     asked, first, *_ = (line for line in lines if line)
     assert asked == "asked: A made-up study."
     assert first.startswith("  - Scores: none of 4 comparisons with stl could be tested")  # one seed
     assert lines.index("stl: each task on its own") < next(i for i, line in enumerate(lines) if "test scores" in line)
+
+
+def test_a_finished_run_names_only_commands_that_work(
+    own: FinishedRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mtlspec.cli.outcome import show_outcome
+
+    def commands() -> list[str]:
+        show_outcome(own.project, own.places)
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith(("publish", "compare"))]
+
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    assert commands() == ["publish  mtlspec publish study", "compare  mtlspec ui study"]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example:5000")
+    assert commands() == []  # what is on a server is not in our own page
+    make_store(own, [(7, "study", "active")])
+    assert commands() == ["compare  mtlspec ui study"]

@@ -14,6 +14,7 @@ import pytest
 from mtlspec.cli.app import run as mtlspec
 from mtlspec.io.digest import digest_tree
 from mtlspec.track.mlflow import publish
+from mtlspec.track.outbox import Outbox
 from mtlspec.track.server import local_uri, quiet_client
 from tests.finished_run import FinishedRun
 from tests.terminal import in_terminal, lines
@@ -44,7 +45,7 @@ def test_a_removed_run_is_gone_from_mlflow_and_its_name_is_free(own: FinishedRun
     assert experiments(own) == ["Default", "study"]
     assert mtlspec(["registry", "remove", "study", "--yes"]) == 0
     assert capsys.readouterr().out == (
-        f"removed registry/runs/study\nremoved the experiment 'study' (1) from MLflow at {local_uri(own.project)}\n"
+        "removed registry/runs/study\nremoved the experiment 'study' (1) from MLflow at registry/mlflow/mlflow.db\n"
     )
     assert experiments(own) == ["Default"]
     assert not (own.project.tracking / "artifacts" / "study").exists()
@@ -77,6 +78,20 @@ def test_a_store_that_does_not_answer_is_told_and_asked_again(
             f"still in MLflow at {server}: set MLFLOW_TRACKING_URI to it, "
             "and `mtlspec registry remove study` tries again\n"
         )
+
+
+def test_a_store_of_the_project_is_named_by_its_place(
+    own: FinishedRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Outbox(own.project, "study").wait(local_uri(own.project), ["x"], "some reason")
+    assert mtlspec(["registry", "remove", "study", "--dry-run"]) == 0
+    assert "MLflow at registry/mlflow/mlflow.db\n" in capsys.readouterr().out
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:1")
+    assert mtlspec(["registry", "remove", "study", "--yes"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "still in MLflow at registry/mlflow/mlflow.db: unset MLFLOW_TRACKING_URI, "
+        "and `mtlspec registry remove study` tries again"
+    )
 
 
 def test_what_was_never_published_is_removed_without_asking_mlflow(own: FinishedRun, capsys: Capture) -> None:
