@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -141,7 +142,8 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
     sizes: dict[str, int] = {}
     malformed = 0
     kinds = {layer: layer_kind(kind) for layer, kind in lenient.layer_kinds.items()}
-    met: dict[str, set[str]] = {layer: set() for layer in lenient.layer_kinds}
+    met: dict[str, Counter[str]] = {layer: Counter() for layer in lenient.layer_kinds}
+    first: dict[tuple[str, str], Place] = {}  # of a layer and a class
     for split in lenient.splits:
         dropped: list[DataError] = []
         sizes[split] = 0
@@ -150,6 +152,8 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
                 sizes[split] += 1
                 for layer, value in sentence.layers.items():
                     met[layer].update(kinds[layer].labels(value))
+                    if isinstance(value, str):
+                        first.setdefault((layer, value), Place(*sentence.place))
         except MtlspecError as error:
             if split == "train" and not sizes[split]:
                 raise
@@ -157,7 +161,8 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
         malformed += len(dropped)
         if dropped:
             share = f"{len(dropped):,} of {len(dropped) + sizes[split]:,}"
-            doubts.append(f"{share} sentences of {split} are malformed, the first at {dropped[0]}")
+            are = "is" if len(dropped) == 1 else "are"
+            doubts.append(f"{share} sentences of {split} {are} malformed, the first at {dropped[0]}")
     strange = {layer: strange_tags(tags) for layer, tags in met.items() if kinds[layer].per_word and tags}
     for layer, tags in strange.items():
         if tags and len(tags) < len(met[layer]) / 2:
@@ -165,6 +170,7 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
     classes = {layer: met[layer] for layer in reading.reader.get("label", {})}
     few = {layer: sorted(found, key=_as_number) for layer, found in classes.items() if 1 < len(found) <= _MOST_CLASSES}
     few = {layer: classes for layer, classes in few.items() if all(visible(name) == name for name in classes)}
+    doubts += [doubt for layer in few for doubt in _rare(layer, met[layer], first)]
     if few:
         group = values["files"][0]
         values = values | {"files": [group | {"reader": group["reader"] | {"classes": few}}]}
@@ -180,6 +186,17 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
         (*reading.doubts, *doubts),
         malformed,
     )
+
+
+def _rare(layer: str, counts: Counter[str], first: Mapping[tuple[str, str], Place]) -> list[str]:
+    """Classes that are misspelt, perhaps."""
+    total = sum(counts.values())
+    once = 1 if total >= 10 * len(counts) else 0  # where all are rare, none is
+    rare = [label for label in sorted(counts) if counts[label] <= once or counts[label] < total / 100]
+    if not rare:
+        return []
+    told = ", ".join(f"{label} ({counts[label]:,} of {total:,}, first at {first[layer, label]})" for label in rare)
+    return [f"rare classes of '{layer}', perhaps misspelt: {told}"]
 
 
 def _as_number(text: str) -> tuple[float, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from mtlspec import kinds
+from mtlspec.data.defects import renamed
 from mtlspec.errors import DataError
 from mtlspec.spec.families import READERS, ReaderOptions
 
@@ -48,16 +50,26 @@ class Reading:
 
 def fits(options: dict[str, Any], path: Path) -> tuple[int, int]:
     """How many of the first sentences can be read, and how many cannot."""
+    tried = list(_tried(options, path))
+    good = tried.count(None)
+    return good, len(tried) - good
+
+
+def defects(options: dict[str, Any], path: Path) -> list[DataError]:
+    """What is wrong with the first sentences."""
+    return [renamed(defect, path, shown(path)) for defect in _tried(options, path) if defect is not None]
+
+
+def _tried(options: dict[str, Any], path: Path) -> Iterator[DataError | None]:
+    """For every sentence why it cannot be read, or None if it can."""
     reader: ReaderOptions = kinds.load(READERS, options["type"]).Options.model_validate(options)
-    good = bad = 0
-    blocks = reader.blocks(path)
     try:
-        for block in islice(blocks, SAMPLE):
+        for block in islice(reader.blocks(path), SAMPLE):
             try:
                 reader.parse(block)
-                good += 1
-            except DataError:
-                bad += 1
-    except DataError:
-        bad += 1
-    return good, bad
+            except DataError as defect:
+                yield defect
+            else:
+                yield None
+    except DataError as end:
+        yield end

@@ -78,6 +78,13 @@ class Profile:
         return bool(self.cells) and all(NUMBER.fullmatch(cell) for cell in self.cells)
 
     @property
+    def is_number(self) -> bool:
+        """A column of numbers to learn, some of which may be damaged."""
+        numbers = {cell for cell in self.cells if NUMBER.fullmatch(cell)}
+        most = sum(cell in numbers for cell in self.cells) > len(self.cells) / 2
+        return self.name in _NAMES_OF_NUMBERS and most and len(numbers) > 2
+
+    @property
     def fractions(self) -> bool:
         return self.numeric and any("." in cell.rstrip("0").rstrip(".") for cell in self.cells)
 
@@ -123,7 +130,7 @@ def profiles(columns: Mapping[Column, Sequence[Any]]) -> dict[Column, Profile]:
     """Of columns of cells as they stand in a file: texts, numbers, truth values, nulls, lists of texts."""
     found = {}
     for name, cells in columns.items():
-        filled = [cell for cell in cells if cell is not None and cell not in ("", "_", [])]
+        filled = [cell for cell in cells if _is_filled(cell)]
         lists = bool(filled) and all(isinstance(cell, list) for cell in filled)
         if lists and not all(isinstance(word, str | int) for cell in filled for word in cell):
             continue
@@ -134,12 +141,16 @@ def profiles(columns: Mapping[Column, Sequence[Any]]) -> dict[Column, Profile]:
     return found
 
 
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and cell not in ("", "_", [])
+
+
 def _shown(cell: Any) -> str:
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
-def find_roles(columns: Mapping[Column, Sequence[Any]]) -> Roles | None:
-    """What each column is for; None if nothing can be read, or nothing learnt."""
+def find_roles(columns: Mapping[Column, Sequence[Any]], places: Sequence[str]) -> Roles | None:
+    """What each column is for; None if nothing can be read, or nothing learnt. `places`: of the rows, in words."""
     known = profiles(columns)
     doubts: list[str] = []
     options = _input(known, doubts)
@@ -152,14 +163,25 @@ def find_roles(columns: Mapping[Column, Sequence[Any]]) -> Roles | None:
     seen = {inputs[0]: " and ".join(map(_called, inputs[1]))}
     if "words" in options:
         _add_tags(known, options, layers, seen)
-    _add_number(rest, options, layers, seen)
-    _add_class(rest, options, layers, seen, doubts)
+    numbers = {name: _no_numbers(columns[name], places) for name, profile in rest.items() if profile.is_number}
+    _add_number([name for name in numbers if not numbers[name]], options, layers, seen)
+    others = {name: profile for name, profile in rest.items() if name not in numbers or not numbers[name]}
+    _add_class(others, options, layers, seen, doubts)
+    if not layers:  # then rows whose cell is no number are malformed, and told as such
+        _add_number(list(numbers), options, layers, seen)
     if not layers:
         return None
+    damaged = {
+        name: wrong for name, wrong in numbers.items() if wrong and name not in options.get("value", {}).values()
+    }
+    doubts += [_damage(name, wrong, len(rest[name].cells)) for name, wrong in damaged.items()]
     name = next((name for name, profile in rest.items() if profile.is_name), None)
     if name is not None:
         options["id"] = name
         seen["name"] = _called(name)
+    read = {*used, name, *(column for kind in ("label", "value", "tags") for column in options.get(kind, {}).values())}
+    if left := [_called(column) for column in columns if column not in read]:
+        seen["not read"] = ", ".join(left)
     guessed = any(doubt.startswith(_GUESSED) for doubt in doubts)
     return Roles(options, layers, seen, tuple(doubts), not guessed)
 
@@ -215,14 +237,23 @@ def _add_tags(known: Mapping[Column, Profile], options: dict[str, Any], layers: 
             seen[layer] = f"{name}, a tag for every word"
 
 
-def _add_number(rest: Mapping[Column, Profile], options: dict[str, Any], layers: dict[str, str], seen: Any) -> None:
-    for name, profile in rest.items():
-        if profile.numeric and profile.name in _NAMES_OF_NUMBERS and profile.distinct > 2:
-            layer = layer_name(name, "score")
-            options["value"] = {layer: name}
-            layers[layer] = layer
-            seen[layer] = f"{_called(name)}, numbers"
-            return
+def _no_numbers(cells: Sequence[Any], places: Sequence[str]) -> list[str]:
+    """The places of the cells that hold something else."""
+    filled = [(place, _shown(cell)) for place, cell in zip(places, cells, strict=True) if _is_filled(cell)]
+    return [place for place, cell in filled if not NUMBER.fullmatch(cell)]
+
+
+def _damage(name: Column, wrong: Sequence[str], cells: int) -> str:
+    what = f"is no number ({wrong[0]})" if len(wrong) == 1 else f"are no numbers (the first: {wrong[0]})"
+    return f"{_called(name)} is not read: {len(wrong):,} of {cells:,} cells {what}"
+
+
+def _add_number(names: Sequence[Column], options: dict[str, Any], layers: dict[str, str], seen: Any) -> None:
+    for name in names[:1]:
+        layer = layer_name(name, "score")
+        options["value"] = {layer: name}
+        layers[layer] = layer
+        seen[layer] = f"{_called(name)}, numbers"
 
 
 def _add_class(
@@ -256,7 +287,7 @@ def _add_class(
 
 
 def _called(column: Column) -> str:
-    return f"column {column}" if isinstance(column, int) else column
+    return f"column {column}" if isinstance(column, int) else column or "''"
 
 
 def _quoted(column: Column) -> str:

@@ -23,21 +23,20 @@ def is_arrow(path: Path) -> bool:
 
 def guess_arrow(path: Path) -> Reading | None:
     rows = islice((row for _, batch in arrow.batches(path) for row in batch), SAMPLE)
-    return _reading("Arrow or Parquet", {"type": "arrow"}, find_roles(_columns(rows)))
+    placed = [(f"row {number}", row) for number, row in enumerate(rows, 1)]
+    return _reading("Arrow or Parquet", {"type": "arrow"}, _roles(placed))
 
 
 def guess_json(path: Path, lines: Sequence[str]) -> Reading | None:
     """Objects line by line, or one list of them, in the file or in a field of it."""
-    filled = [line for line in lines if line.strip()]
-    if not filled or filled[0].strip()[:1] not in ("{", "["):
+    filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not filled or filled[0][1].strip()[:1] not in ("{", "["):
         return None
-    if _object(filled[0]) is not None and (len(filled) == 1 or _object(filled[1]) is not None):
-        objects = (found for line in filled if (found := _object(line)) is not None)
-        return _reading("JSON lines", {"type": "jsonl"}, find_roles(_columns(objects)))
+    if all(_object(line) is not None for _, line in filled[:2]):
+        return _reading("JSON lines", {"type": "jsonl"}, _roles(_objects(filled)))
     for under in (None, *_fields_with_lists(path)):
         options = {"type": "json", **({"under": under} if under is not None else {})}
-        elements = [found for text in _elements(options, path) if (found := _object(text)) is not None]
-        roles = find_roles(_columns(elements)) if elements else None
+        roles = _roles(_objects(_elements(options, path)))
         if roles is not None:
             what = f"a JSON list under '{under}'" if under is not None else "a JSON list"
             return _reading(what, options, roles)
@@ -50,6 +49,16 @@ def _reading(what: str, options: dict[str, Any], roles: Roles | None) -> Reading
     return Reading(what, {**options, **roles.options}, roles.layers, True, roles.told, roles.seen, roles.doubts)
 
 
+def _roles(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Roles | None:
+    """Of rows with their places."""
+    return find_roles(_columns(row for _, row in rows), [place for place, _ in rows]) if rows else None
+
+
+def _objects(numbered: Iterable[tuple[int, str]]) -> list[tuple[str, dict[str, Any]]]:
+    """Those of the texts that are objects, with the lines where they begin."""
+    return [(f"line {number}", found) for number, text in numbered if (found := _object(text)) is not None]
+
+
 def _object(text: str) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
@@ -58,13 +67,13 @@ def _object(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _elements(options: dict[str, Any], path: Path) -> list[str]:
+def _elements(options: dict[str, Any], path: Path) -> list[tuple[int, str]]:
     from mtlspec import kinds
     from mtlspec.spec.families import READERS
 
     try:
         reader = kinds.load(READERS, "json").Options.model_validate(options)
-        return [block.lines[0] for block in islice(reader.blocks(path), SAMPLE)]
+        return [(block.first, block.lines[0]) for block in islice(reader.blocks(path), SAMPLE)]
     except DataError:
         return []
 

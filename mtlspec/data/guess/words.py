@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.data.blocks import cells
-from mtlspec.data.guess.reading import Reading, fits
+from mtlspec.data.defects import NAMED
+from mtlspec.data.guess.reading import Reading, defects, fits, shown
+from mtlspec.errors import DataError, Place, Problems
 
 _WORD_ID = re.compile(r"\d+(-\d+|\.\d+)?")
+_HEAD = re.compile(r"\d+|_")
 _SPAN = re.compile(r"O|[BIESLUM]-\S+")
 _CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP"}
 _ENTITIES = {"per", "person", "loc", "location", "org", "organization", "organisation", "gpe", "misc", "product"}
@@ -30,9 +33,12 @@ def guess_words(path: Path, lines: Sequence[str], name: str) -> Reading | None:
         return None
     rows = [line for line in filled if not line.startswith("#")]
     if rows and filled[0].startswith(("#begin document", "#end document")):
-        return _fixed("conll2012", "CoNLL-2012, as OntoNotes has it", path)
-    if rows and all(line.count("\t") == 9 and _WORD_ID.match(line) for line in rows[:50]):
-        return _fixed("conllu", "CoNLL-U", path)
+        return _fixed("conll2012", "CoNLL-2012, as OntoNotes has it", path, unmistakable=True)
+    words = [line for line in rows[:50] if line.count("\t") == 9 and _WORD_ID.match(line)]
+    sure = words if ".conllu" in path.suffixes else list(filter(_is_conllu, words))
+    unmistakable = len(sure) > len(rows[:50]) / 2
+    if unmistakable or (rows and len(words) == len(rows[:50])):
+        return _fixed("conllu", "CoNLL-U", path, unmistakable)
     if filled[0].lstrip().startswith("("):
         return _fixed("brackets", "bracketed trees", path)
     if len(rows[:1]) and len(cells(rows[0])) > 11 and all(cells(line)[2:3] == ["0"] for line in rows[:1]):
@@ -42,16 +48,28 @@ def guess_words(path: Path, lines: Sequence[str], name: str) -> Reading | None:
     return _columns(path, lines, name)
 
 
-def _fixed(type_: str, what: str, path: Path) -> Reading | None:
-    """A format whose columns have a meaning of their own; layers are those that its sentences carry."""
+def _is_conllu(line: str) -> bool:
+    """Of a line with a number and nine more cells: a word of CoNLL-U, and no row of a table that has texts."""
+    parts = line.split("\t")
+    return " " not in line and _WORD_ID.fullmatch(parts[0]) is not None and _HEAD.fullmatch(parts[6]) is not None
+
+
+def _fixed(type_: str, what: str, path: Path, unmistakable: bool = False) -> Reading | None:
+    """A format whose columns have a meaning of their own; layers are those that its sentences carry.
+
+    Where it can be nothing else, a file of defects is not tried as something else: they are told.
+    """
     options: dict[str, Any] = {"type": type_}
     good, bad = fits(options, path)
     if not good or bad > good:
+        if unmistakable and bad:
+            message = f"this looks like {what}, but {bad:,} of {good + bad:,} sentences are malformed"
+            hint = "mend the file, and try again" + (f"; the first {NAMED} are named" if bad > NAMED else "")
+            raise Problems([DataError("E752", message, Place(shown(path)), hint), *defects(options, path)[:NAMED]])
         return None
     from itertools import islice
 
     from mtlspec import kinds
-    from mtlspec.errors import DataError
     from mtlspec.spec.families import READERS
 
     reader = kinds.load(READERS, type_).Options(type=type_)

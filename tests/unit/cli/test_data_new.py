@@ -55,7 +55,7 @@ def test_a_card_is_written_pinned_and_can_be_used(project: Project, capsys: pyte
 def test_the_proposed_spec_has_the_rates_of_its_encoder(
     project: Project, capsys: pytest.CaptureFixture[str], source: str, rates: tuple[float, float, int]
 ) -> None:
-    """A small encoder that is made here hardly learns with the defaults, which are BERT's."""
+    """Those of the starter for a small encoder that is made here; defaults, which are BERT's, for all others."""
     card = project.encoder_cards / "small.yaml"
     card.write_text(card.read_text().replace("source: pretrain", f"source: {source}"))
     assert run(["data", "new", str(corpus(project.root / "films"))]) == 0

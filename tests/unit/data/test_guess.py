@@ -223,9 +223,71 @@ def test_entities_are_proposed_where_all_tags_spell_spans(tmp_path: Path) -> Non
 def test_columns_without_names_are_called_by_their_numbers(tmp_path: Path) -> None:
     body = [f"{number % 4}\t{number % 2}\t{text}" for number, text in enumerate(SENTENCES)]
     found = guessed(write(tmp_path / "a.tsv", rows(*body)))
-    assert found.reading.seen == {"text": "column 2", "label": "column 1, classes"}
+    assert found.reading.seen == {"text": "column 2", "label": "column 1, classes", "not read": "column 0"}
     assert "a guess: column 1 is the label: it has few different cells" in found.notes
     assert "could be labels, too, and are not read: column 0" in found.notes
+
+
+def scored(path: Path, cells: dict[int, str], label: bool) -> GuessedCard:
+    """A table of texts and scores, of which some lines hold something else; with a label, or without."""
+    score = {number + 2: f"{number / 8}" for number in range(len(SENTENCES))} | cells
+    body = [f"{text}\t{score[at]}" + f"\t{'no' if at % 2 else 'yes'}" * label for at, text in enumerate(SENTENCES, 2)]
+    return guessed(write(path, rows("text\tscore" + "\tlabel" * label, *body)))
+
+
+def test_a_column_of_numbers_that_is_left_out_is_told(tmp_path: Path) -> None:
+    assert scored(tmp_path / "a.tsv", {}, True).reading.layers == {"score": "score", "label": "label"}
+    found = scored(tmp_path / "b.tsv", {6: "n/a"}, True)
+    assert found.reading.layers == {"label": "label"} and found.reading.seen["not read"] == "score"
+    assert "score is not read: 1 of 40 cells is no number (line 6)" in found.notes and found.sure == "likely"
+    found = scored(tmp_path / "c.tsv", {6: "foo", 9: "bar", 10: "_"}, True)
+    assert "score is not read: 2 of 39 cells are no numbers (the first: line 6)" in found.notes
+    alone = scored(tmp_path / "d.tsv", {6: "foo"}, False)
+    assert alone.reading.layers == {"score": "score"} and alone.malformed == 1
+    (note,) = [note for note in alone.notes if "malformed" in note]
+    assert "sentences of train is malformed, the first at " in note and "d.tsv:6" in note and "'foo'" in note
+
+
+def test_lines_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
+    body = [f'"{text},\n and more",{number / 8},{number % 2}' for number, text in enumerate(SENTENCES)]
+    body[2] = body[2].replace("0.25", "foo")
+    notes = guess_reading(write(tmp_path / "a.csv", rows("text,score,label", "", *body)), "x").doubts
+    assert notes == ("score is not read: 1 of 40 cells is no number (line 7)",)
+    objects = [{"text": text, "score": number / 8, "label": number % 2} for number, text in enumerate(SENTENCES)]
+    objects[2]["score"] = "foo"
+    for name, content, line in (
+        ("b", rows("", *map(json.dumps, objects)), 4),
+        ("c", json.dumps(objects, indent=1), 12),
+    ):
+        notes = guess_reading(write(tmp_path / name, content), "x").doubts
+        assert notes == (f"score is not read: 1 of 40 cells is no number (line {line})",)
+
+
+def test_classes_that_may_be_misspelt_are_told(tmp_path: Path) -> None:
+    labels = ["yes", "no"] * 100
+    labels[6] = "yess"
+    body = [f"text number {number} of them\t{label}" for number, label in enumerate(labels)]
+    found = guessed(write(tmp_path / "a.tsv", rows("text\tlabel", *body)))
+    assert found.notes[-1] == f"rare classes of 'label', perhaps misspelt: yess (1 of 200, first at {tmp_path}/a.tsv:8)"
+    few = guessed(write(tmp_path / "b.tsv", rows("text\tlabel", *body[:4], *body[5:7])))
+    assert not any("rare" in note for note in few.notes)
+
+
+def test_the_defects_of_an_unmistakable_file_are_told(tmp_path: Path) -> None:
+    good, wrong, short = row(1) + row(2, 1), row(1) + row(2, 7), row(1) + row(2, 1).replace("\t", " ", 1)
+    file = write(tmp_path / "a", "\n".join([good, wrong, short, wrong]))
+    with pytest.raises(MtlspecError) as caught:
+        guess_reading(file, "x")
+    told = [(error.code, str(error.place).rpartition("/")[2]) for error in caught.value.problems]
+    assert told == [("E752", "a"), ("E216", "a:5"), ("E210", "a:8"), ("E216", "a:11")]
+    found = guessed(write(tmp_path / "b" / "train", "\n".join([short, *[good] * 30])))
+    assert found.reading.reader == {"type": "conllu"} and found.malformed == 1
+    table = [f"{number}\tu\tv\tw\tx\ty\t{number}\tz\t{number % 2}\t{text}" for number, text in enumerate(SENTENCES)]
+    assert reader(tmp_path / "c", rows(*table))["type"] == "table"
+    columns = "".join(f"w{n}\tKEEP\nv{n}\tDEL\n\n" for n in range(30))
+    assert reader(tmp_path / "d.conllu", columns)["type"] == "columns"
+    with pytest.raises(MtlspecError, match="E752"):
+        guess_reading(write(tmp_path / "e.conllu", good.replace("\t0\t", "\t-\t")), "x")
 
 
 def test_what_no_reader_can_read_is_one_line(tmp_path: Path) -> None:
