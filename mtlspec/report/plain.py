@@ -18,18 +18,42 @@ _TASK_SETS = {
 }
 
 
+_BATCHES = {"joint": "every batch read for all of them", "sampled": "each batch of one task"}
+
+
 def group_words(spec: Mapping[str, Any], order: Iterable[str]) -> list[tuple[str, str]]:
     """(name, words) of groups, in the given order, which stored specs have lost: `stl`, `each task on its own`."""
-    return [(name, _words(spec["models"][name], len(spec["tasks"]))) for name in dict.fromkeys(order)]
+    groups = {name: spec["models"][name] for name in dict.fromkeys(order)}
+    feeds = {name: _batching(spec, group) for name, group in groups.items() if _together(_task_set(group))}
+    told = feeds if len(set(feeds.values())) > 1 else {}
+    return [(name, _words(group, len(spec["tasks"]), told.get(name))) for name, group in groups.items()]
 
 
-def _words(group: Mapping[str, Any], tasks: int) -> str:
+def _task_set(group: Mapping[str, Any]) -> str | Sequence[str]:
+    """The kind of its task sets, or the tasks themselves."""
     said = group["tasks"]
-    kind = said.get("type", "") if isinstance(said, Mapping) else said
+    kind: str | Sequence[str] = said.get("type", "") if isinstance(said, Mapping) else said
+    return kind
+
+
+def _together(tasks: str | Sequence[str]) -> bool:
+    return tasks != "each" if isinstance(tasks, str) else len(tasks) > 1
+
+
+def _batching(spec: Mapping[str, Any], group: Mapping[str, Any]) -> str | None:
+    own = (group.get("train") or {}).get("batching")
+    said: str | None = own or (spec.get("train") or {}).get("batching")
+    return said
+
+
+def _words(group: Mapping[str, Any], tasks: int, batching: str | None) -> str:
+    kind = _task_set(group)
     if isinstance(kind, str):
         words = [_TASK_SETS.get(kind, f"tasks by {kind.replace('_', ' ')}").format(tasks)]
     else:
-        words = [f"{' + '.join(map(str, kind))} together" if len(kind) > 1 else f"{kind[0]} on its own"]
+        words = [f"{' + '.join(map(str, kind))} together" if _together(kind) else f"{kind[0]} on its own"]
+    if batching in _BATCHES:
+        words.append(_BATCHES[batching])
     sharing = group["sharing"]
     if sharing["type"] == "l0":
         static = sharing.get("mode") == "static"

@@ -36,6 +36,19 @@ def test_groups_are_explained_by_what_the_spec_says(group: dict[str, Any], words
     assert group_words(spec, ["x", "x"]) == [("x", words)]
 
 
+def test_groups_that_are_fed_in_different_ways_say_how() -> None:
+    hard = {"sharing": {"type": "hard"}}
+    models = {"stl": {"tasks": "each", **hard}, "mtl": {"tasks": "all", **hard}, "drawn": {"tasks": "all", **hard}}
+    spec: dict[str, Any] = {"tasks": {"a": 1, "b": 2}, "train": {"batching": "joint"}, "models": models}
+    assert group_words(spec, models)[1:] == [("mtl", "all 2 tasks together"), ("drawn", "all 2 tasks together")]
+    models["drawn"] = {**models["drawn"], "train": {"batching": "sampled"}}
+    assert group_words(spec, models) == [
+        ("stl", "each task on its own"),
+        ("mtl", "all 2 tasks together, every batch read for all of them"),
+        ("drawn", "all 2 tasks together, each batch of one task"),
+    ]
+
+
 def _matrix(*found: tuple[float, float | None]) -> Findings:
     family = Family("mtl with stl", len(found), 0.05)
     tests = tuple(
