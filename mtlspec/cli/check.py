@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from mtlspec.errors import MtlspecError, Problems
 
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
-    from mtlspec.spec.load import Examined, LoadedSpec
+    from mtlspec.spec.load import LoadedSpec, Needs
 
 _HASHED = 64e6  # bytes: a tenth of a second
 
@@ -79,17 +80,39 @@ def _examine(
     from mtlspec.spec.load import examine_spec
 
     examined = examine_spec(path, project, overrides)
+    needs = examined.needs if examined.loaded is not None else _with_device(examined.needs, project, path, overrides)
     problems = list(examined.problems)
     if examined.loaded is not None:
         require_own_name(project, examined.loaded)
     if here:
-        problems += _lacking(project, examined, note)
+        problems += _lacking(project, examined.loaded, needs, note)
     if problems or examined.loaded is None:
         return problems
     return _summary(project, path, examined.loaded)
 
 
-def _lacking(project: Project, examined: Examined, note: Callable[[str], None]) -> list[MtlspecError]:
+def _with_device(needs: Needs, project: Project, path: Path, overrides: Sequence[str]) -> Needs:
+    """The device that a spec asks for can be read although other things are wrong with it."""
+    from pydantic import ValidationError
+
+    from mtlspec.spec.models import RunOptions
+    from mtlspec.spec.overrides import apply_overrides
+    from mtlspec.spec.sources import Sources
+
+    written, _ = apply_overrides(Sources(project).spec(path), overrides)
+    said = written.get("run", "device")
+    if said is None:
+        return needs
+    try:
+        device = RunOptions.model_validate({"device": said.plain()}).device
+    except ValidationError:  # which is among what is wrong
+        return needs
+    return replace(needs, device=device, device_place=said.place)
+
+
+def _lacking(
+    project: Project, loaded: LoadedSpec | None, needs: Needs, note: Callable[[str], None]
+) -> list[MtlspecError]:
     """What a run would miss on this machine."""
     from mtlspec.execute.label_check import problems_of_files
     from mtlspec.execute.machine import Machine
@@ -99,16 +122,16 @@ def _lacking(project: Project, examined: Examined, note: Callable[[str], None]) 
     from mtlspec.io.budget import Budget
 
     def work() -> Collection[str] | None:
-        if examined.loaded is None:
+        if loaded is None:
             return None
-        planned = materialise_loaded(project, examined.loaded)
+        planned = materialise_loaded(project, loaded)
         return {status.stage.name for status in statuses(planned) if status.computed}
 
     budget = Budget(_HASHED)
     surveys = Surveys(project)
-    found = list(Machine(project, work, note, budget, budget, surveys).lacks(examined.needs))
-    if examined.loaded is not None:
-        found += problems_of_files(project, examined.loaded, surveys.found).values()
+    found = list(Machine(project, work, note, budget, budget, surveys).lacks(needs))
+    if loaded is not None:
+        found += problems_of_files(project, loaded, surveys.found).values()
     if budget.passed_over:
         files = "1 large file is" if budget.passed_over == 1 else f"{budget.passed_over} large files are"
         note(f"{files} here, but not compared with the card's digest: a run does that")

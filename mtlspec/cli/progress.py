@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mtlspec.cli import console
+from mtlspec.execute.estimate import wall_seconds
 from mtlspec.execute.interruption import from_update
 from mtlspec.train.resuming import RESUMED
 
@@ -32,6 +33,7 @@ class RunDisplay:
         self._seconds = seconds
         self._workers = workers
         self._began: dict[str, float] = {}
+        self._done: dict[str, float] = {}  # the part of a running stage that is behind it, as it told
         self._counts: Counter[str] = Counter()
         self._waited: set[str] = set()
         self._bars: dict[str, TaskID] = {}
@@ -40,7 +42,7 @@ class RunDisplay:
 
     def __enter__(self) -> Self:
         if console.messages().is_terminal and not console.messages().is_dumb_terminal:
-            self._live = _live_progress()
+            self._live = _live_progress(self._refresh)
             self._overall = self._live.add_task("all stages", total=len(self._stages), what="")
             self._live.start()
         return self
@@ -63,6 +65,8 @@ class RunDisplay:
         if what == RESUMED:
             console.say_outcome("resumed", f"{stage} from {from_update(done, total)}", "none")
             what = "updates"
+        if total > 0:  # a stage that counts something else afterwards is not younger for it
+            self._done[stage] = max(self._done.get(stage, 0.0), min(done / total, 1.0))
         if self._live is not None and stage in self._bars:
             self._live.update(self._bars[stage], completed=done, total=total, what=what)
 
@@ -74,7 +78,7 @@ class RunDisplay:
         if self._live is not None and self._overall is not None:
             if stage in self._bars:
                 self._live.remove_task(self._bars.pop(stage))
-            self._live.update(self._overall, advance=int(counts), what=f"{self.summary()}{self._left()}")
+            self._live.update(self._overall, advance=int(counts))
         if outcome != "cached":
             console.say_outcome(_WORDS[outcome], f"{stage}{took}", _STYLES[outcome])
 
@@ -102,20 +106,32 @@ class RunDisplay:
             finally:
                 self._live.remove_task(passing)
 
-    def _left(self) -> str:
+    def _refresh(self) -> None:
+        """With every frame: time goes by although no stage ends."""
+        if self._live is not None and self._overall is not None:
+            self._live.update(self._overall, what="; ".join(filter(None, (self.summary(), self.left()))))
+
+    def left(self) -> str:
         """Nothing is said as long as a stage is waiting of whose like none has run here."""
-        known = [seconds for seconds in self._seconds.values() if seconds is not None]
-        if not known or len(known) < len(self._seconds):
+        expected = dict(self._seconds)  # it is another thread that draws
+        known = [self._still(stage, seconds) for stage, seconds in expected.items() if seconds is not None]
+        if not known or len(known) < len(expected):
             return ""
-        minutes = sum(known) / self._workers / 60
-        return f"; {minutes:.0f} min left" if minutes >= 1 else "; <1 min left"
+        minutes = wall_seconds(known, self._workers) / 60
+        return f"{minutes:.0f} min left" if minutes >= 1 else "<1 min left"
+
+    def _still(self, stage: str, seconds: float) -> float:
+        """What is left of a stage: by what it told of itself, else by the time that it has had."""
+        if stage in self._done:
+            return seconds * (1.0 - self._done[stage])
+        return max(seconds - (time.monotonic() - self._began[stage]), 0.0) if stage in self._began else seconds
 
     def summary(self) -> str:
         return ", ".join(f"{count} {_WORDS[outcome]}" for outcome, count in self._counts.items() if count)
 
 
-def _live_progress() -> Progress:
-    """One line a bar, whatever the width: names and remarks are cut, numbers never."""
+def _live_progress(before: Callable[[], None]) -> Progress:
+    """One line a bar, whatever the width: names and remarks are cut, numbers never. `before` precedes each frame."""
     from rich.console import RenderableType
     from rich.constrain import Constrain
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeElapsedColumn
@@ -125,6 +141,7 @@ def _live_progress() -> Progress:
     class Lines(Progress):
         def get_renderables(self) -> Iterator[RenderableType]:
             """A terminal echoes `^C` behind the last line: in a full line it would begin a new one."""
+            before()
             yield Constrain(self.make_tasks_table(self.tasks), console.messages().width - len("^C^C") - 1)
 
     class Count(MofNCompleteColumn):

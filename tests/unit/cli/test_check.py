@@ -190,6 +190,13 @@ def test_the_device_must_be_there(project: Project, capsys: Capture, monkeypatch
         "set `run.device: cpu`, or run it elsewhere"
     ])  # fmt: skip
     assert checked(capsys, "study", "--offline", "--set", "run.device=cuda:2") == (0, [])
+    for wrong in ("seeds=[0.5]", "run.threads=x", "models.mtl.tasks=[nothing]"):  # none of them hides the device
+        code, lines = checked(capsys, "study", "--set", "run.device=cuda:2", "--set", wrong)
+        assert (code, len(lines)) == (2, 2), lines
+        assert any(line.startswith("--set run.device=cuda:2: error E610: there is no device") for line in lines)
+        assert any(line.startswith(f"--set {wrong}: error E1") for line in lines)
+    code, lines = checked(capsys, "study", "--set", "run.device=tpu")
+    assert code == 2 and len(lines) == 1
 
 
 def test_an_analysis_needs_the_group_that_it_compares_with(project: Project, capsys: Capture) -> None:
