@@ -112,6 +112,15 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str 
     output().print(_table(columns, rows, title))
 
 
+def shortened(text: str, width: int) -> str:
+    """Cut to a width, with a mark that says so."""
+    from rich.text import Text
+
+    cut = Text(text)
+    cut.truncate(width, overflow="ellipsis")
+    return cut.plain
+
+
 def column_widths(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[int]:
     """What each column of a table takes, the gap before the next one included, if no cell is folded."""
     from rich.cells import cell_len

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,8 @@ EXAMPLES = (
     "mtlspec data lock {data}",
     "mtlspec data page {data} docs/{data}.md",
 )
+_LEGIBLE = 14  # columns that a licence or a title needs
+_UNWRITTEN = ": write it here"  # in cards that were guessed
 Card = Annotated[str, typer.Argument(help="Name of a card in registry/data.")]
 
 
@@ -44,8 +47,7 @@ def list_(json_: Json = False) -> None:
     if json_:
         console.say_json(rows)
     elif rows:
-        keys = ("name", "layers", "files", "locked", "licence", "title")
-        console.say_table(keys, [[_text(row[key]) for key in keys] for row in rows])
+        console.say_table(*_listed(rows))
     else:
         console.say("the project has no data cards yet; they lie in registry/data")
 
@@ -180,6 +182,24 @@ def page(card: Card, file: Annotated[Path, typer.Argument(help="Markdown file be
     written = write_page(target, replaced(text, generated))
     console.say(f"{project.relative(target)}: {'written' if written else 'already up to date'}")
     _note_unlocked(loaded)
+
+
+def _listed(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """One line a card: what is long is cut to the room that a terminal has; `show` tells all of it."""
+    from mtlspec.cli import console
+
+    whole, long = ["name", "layers", "files", "locked"], ["licence", "title"]
+    cells = [[row["name"], ", ".join(row["layers"]), str(row["files"]), row["locked"]] for row in rows]
+    room = console.output().width - sum(console.column_widths(whole, cells))
+    if not console.output().is_terminal:
+        return whole + long, [[*cell, *(row[key] for key in long)] for cell, row in zip(cells, rows, strict=True)]
+    while long and room < len(long) * _LEGIBLE:
+        long.pop()
+    widths = {key: room // len(long) - console.GAP for key in long[:-1]}
+    if long:
+        widths[long[-1]] = room // len(long)  # nothing follows it
+    cut = [[console.shortened(row[key].removesuffix(_UNWRITTEN), widths[key]) for key in long] for row in rows]
+    return whole + long, [[*cell, *rest] for cell, rest in zip(cells, cut, strict=True)]
 
 
 def _card(name: str, project: Project) -> DataCard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,8 +10,6 @@ from mtlspec.cli.options import Json
 
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
-    from mtlspec.track.compare import RecordDiff
-    from mtlspec.track.score_rows import ScoreRow
 
 app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
 EXAMPLES = (
@@ -94,6 +91,7 @@ def diff(
 ) -> int:
     """Two records side by side: spec, data, code, environment, scores and artifacts. Exit code 1 if they differ."""
     from mtlspec.cli import console
+    from mtlspec.cli.differences import show_differences
     from mtlspec.io.project import Project
     from mtlspec.track.compare import diff as compare
     from mtlspec.track.registry import find_record
@@ -103,7 +101,7 @@ def diff(
     if json_:
         console.say_json(found.as_json())
     else:
-        _show_diff(found, a, b)
+        show_differences(found, a, b)
     return 0 if found.identical else 1
 
 
@@ -121,41 +119,6 @@ def remove(
     from mtlspec.io.project import Project
 
     return removed(Project.find(), spec, yes, dry_run)
-
-
-def _columns(a: str, b: str) -> tuple[str, str]:
-    """Names of specs stand above their scores; paths would push the numbers apart and are told before."""
-    from mtlspec.cli import console
-
-    if "/" not in a and "/" not in b:
-        return a, b
-    console.say(f"first   {a}")
-    console.say(f"second  {b}")
-    return "first", "second"
-
-
-def _show_diff(found: RecordDiff, a: str, b: str) -> None:
-    from mtlspec.cli import console
-    from mtlspec.io.words import counted
-    from mtlspec.track.compare import told
-
-    for phrase in told(found.changes):
-        console.say(phrase)
-    shown = [row for row in found.scores if not row.score.startswith("dev/")]
-    if shown:  # scores of test bear their own names, those of further splits the split's, too
-        first, second = _columns(a, b)
-        rows = [_difference_row(row) for row in shown]
-        console.say_table(("model", "score", first, second, "difference", "p"), rows)
-        console.say(_about_tests(shown))
-    for names, noun, where in (
-        (found.different, "artifact", "with other bytes"),
-        (found.only_a, "stage", f"only in {a}"),
-        (found.only_b, "stage", f"only in {b}"),
-    ):
-        if names:
-            listed = f"{', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
-            console.say(f"{counted(len(names), noun)} {where}: {listed}")
-    console.say(f"{counted(len(found.equal), 'artifact')} with the same bytes")
 
 
 def _show_standing(project: Project, record: dict[str, Any]) -> None:
@@ -197,32 +160,3 @@ def _scores(row: dict[str, Any]) -> str:
         part = f" ({scored} of {models} models)" if 0 < scored < models else ""
         told.append(f"{group} –" if value is None else f"{group} {value:.2f}{part}")
     return ", ".join(told)
-
-
-def _difference_row(row: ScoreRow) -> tuple[str, ...]:
-    difference = "" if row.difference is None else f"{row.difference:+.2f}"
-    if row.interval is not None:
-        difference += f" ({row.interval[0]:+.2f} to {row.interval[1]:+.2f})"
-    p = "" if row.p_holm is None else f"{row.p_holm:.3f}" if row.p_holm >= 0.001 else "< 0.001"
-    name = row.score.removeprefix("test/")
-    return row.model, name, _mean(row.a, row.a_std), _mean(row.b, row.b_std), difference, p
-
-
-def _mean(mean: float | None, std: float | None) -> str:
-    return "" if mean is None else f"{mean:.2f}" + ("" if std is None else f" ± {std:.2f}")
-
-
-def _about_tests(rows: Sequence[ScoreRow]) -> str:
-    """What the columns of the table rest on."""
-    numbers = sorted({number for row in rows for number in row.seeds if number})
-    told = f"mean ± deviation over {' or '.join(map(str, numbers))} {'seed' if numbers == [1] else 'seeds'}"
-    untested = dict.fromkeys(row.why for row in rows if row.why)
-    why = "".join(f"; no test of {', '.join(_models(rows, reason))}: {reason}" for reason in untested)
-    if not any(row.p is not None for row in rows):
-        return f"{told}{why or '; no test: it needs two seeds of either run, and scores that differ'}"
-    test = "p of Welch's test over seeds, Holm's correction over each split"
-    return f"{told}; difference with its 95 % interval; {test}{why}"
-
-
-def _models(rows: Sequence[ScoreRow], why: str) -> list[str]:
-    return list(dict.fromkeys(row.model for row in rows if row.why == why))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from mtlspec.cli.app import run
+from tests.terminal import in_terminal, lines
 
 CARD = """\
 # my corpus
@@ -172,3 +176,21 @@ def test_numbers_and_further_splits_are_shown_as_what_they_are(
     lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
     assert "score 1 1 0 1" in lines
     assert "score value – – –" in lines
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_the_list_has_one_line_a_card(columns: int, project: Path) -> None:
+    card = (project / "registry/data/toy.yaml").read_text()
+    long = "a licence with many words that says what may be done, by whom, and when, " * 3
+    (project / "registry/data/tagging_supsense.yaml").write_text(
+        re.sub("licence: .*", f"licence: '{long}'", card.replace("name: toy", "name: tagging_supsense"))
+    )
+    (project / "registry/data/guessed.yaml").write_text(
+        re.sub("licence: .*", "licence: 'not known: write it here'", card.replace("name: toy", "name: guessed"))
+    )
+    command = [sys.executable, "-m", "mtlspec", "data", "list"]
+    status, drawn = in_terminal(command, project, os.environ, columns)
+    shown = lines(drawn)
+    assert status == 0 and max(map(len, shown)) <= columns
+    assert [line.split()[0] for line in shown[2:]] == sorted(path.stem for path in project.glob("registry/data/*.yaml"))
+    assert any("…" in line for line in shown) and "write it here" not in drawn

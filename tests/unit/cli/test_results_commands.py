@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import sqlite3
@@ -24,6 +25,7 @@ from mtlspec.track.record import write_record
 from mtlspec.track.view import VIEW_KEY
 from mtlspec.track.webserver import check_free
 from tests.finished_run import FinishedRun, make_run, read
+from tests.terminal import in_terminal, lines
 
 ALL_IS_KEPT = (
     "interrupted: all stages are done and kept\n"
@@ -485,3 +487,28 @@ def test_a_finished_run_names_only_commands_that_work(
     assert commands() == []  # what is on a server is not in our own page
     make_store(own, [(7, "study", "active")])
     assert commands() == ["compare  mtlspec ui study"]
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_a_diff_fits_the_terminal_and_only_counts_what_one_run_has(
+    columns: int, tmp_path: Path, study: FinishedRun
+) -> None:
+    two = make_run(tmp_path / "a", seeds=(1, 2))
+    record = write_record(two.plan, two.places)
+    for stage in record["stages"].values():
+        stage["scores"] = {key: value + 30 for key, value in stage["scores"].items()}
+    gone, *others = record["models"]
+    gone["name"] = "elsewhere"
+    del others[-1]["scores"]["test/mean"]
+    write_json(tmp_path / "b.json", record)
+    command = [sys.executable, "-m", "mtlspec", "registry", "diff", "../a/registry/runs/study/record.json", "../b.json"]
+    (tmp_path / "here/registry").mkdir(parents=True)
+    (tmp_path / "here/specs").mkdir()
+    _, drawn = in_terminal(command, tmp_path / "here", os.environ, columns)
+    shown = lines(drawn)
+    assert max(map(len, shown)) <= columns
+    assert "only in ../a/registry/runs/study/record.json: 1 model, 1 score of models that both have" in " ".join(shown)
+    assert "only in ../b.json: 1 model" in shown
+    named = [line.split()[0] for line in shown]
+    assert "elsewhere" not in named and others[0]["name"] in named  # whole, in a line of its own or in a column
+    assert ("mean ± deviation over 2 seeds" in " ".join(shown)) == any(re.search(r"\d ± \d", line) for line in shown)
