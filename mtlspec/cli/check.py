@@ -77,6 +77,7 @@ def _examine(
 ) -> dict[str, Any] | Sequence[MtlspecError]:
     """What there is to say of a sound spec, or all that is wrong with it."""
     from mtlspec.execute.materialise import require_own_name
+    from mtlspec.spec.check_baseline import uncompared
     from mtlspec.spec.load import examine_spec
 
     examined = examine_spec(path, project, overrides)
@@ -88,6 +89,8 @@ def _examine(
         problems += _lacking(project, examined.loaded, needs, note)
     if problems or examined.loaded is None:
         return problems
+    for said in uncompared(examined.loaded.spec):
+        note(said)
     return _summary(project, path, examined.loaded)
 
 
@@ -114,7 +117,7 @@ def _lacking(
     project: Project, loaded: LoadedSpec | None, needs: Needs, note: Callable[[str], None]
 ) -> list[MtlspecError]:
     """What a run would miss on this machine."""
-    from mtlspec.execute.label_check import problems_of_files
+    from mtlspec.execute.label_check import problems_of_files, warnings_of_files
     from mtlspec.execute.machine import Machine
     from mtlspec.execute.materialise import materialise_loaded
     from mtlspec.execute.staleness import statuses
@@ -132,6 +135,8 @@ def _lacking(
     found = list(Machine(project, work, note, budget, budget, surveys).lacks(needs))
     if loaded is not None:
         found += problems_of_files(project, loaded, surveys.found).values()
+        for warning in warnings_of_files(project, loaded, surveys.found):
+            note(warning)
     if budget.passed_over:
         files = "1 large file is" if budget.passed_over == 1 else f"{budget.passed_over} large files are"
         note(f"{files} here, but not compared with the card's digest: a run does that")

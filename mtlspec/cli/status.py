@@ -8,6 +8,7 @@ import typer
 
 if TYPE_CHECKING:
     from mtlspec.execute.standing import Standing
+    from mtlspec.io.project import Project
 
 EXAMPLES = ("mtlspec status", "mtlspec status --json")
 
@@ -30,7 +31,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
         console.say_json(rows)
         return
     if not rows:
-        console.say("no spec has been planned here yet; try `mtlspec run specs/stem_cell.yaml`")
+        console.say(f"no spec has been planned here yet; try `{_first_command(project)}`")
         return
     table = [
         (
@@ -43,6 +44,13 @@ def command(json_: Annotated[bool, typer.Option("--json", help="For scripts.")] 
         for row in rows
     ]
     console.say_table(("run", "from", "state", "here", "first stage to run"), table)
+
+
+def _first_command(project: Project) -> str:
+    """What somebody could do now: run a spec that is there, or make one."""
+    from mtlspec.cli.examples import filled
+
+    return filled("mtlspec run {spec}" if any((project.root / "specs").glob("*.yaml")) else "mtlspec init {spec}")
 
 
 def _row(name: str, found: Standing) -> dict[str, Any]:

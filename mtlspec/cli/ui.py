@@ -40,7 +40,7 @@ def command(
     _mend(project, store)
     problem = unusable(local_uri(project))
     if problem is not None:
-        raise SetupError("E628", f"MLflow cannot open its store: {problem}", store, remake(spec or "SPEC"))
+        raise SetupError("E628", f"MLflow cannot open its store: {problem}", store, remake(project))
     if not store.is_file():
         if spec is not None:
             run_name(spec, project)  # a spec that is not there is the nearer trouble

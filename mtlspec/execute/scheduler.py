@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.dvc_voice import speak_for_dvc
 from mtlspec.execute.failure import failure
-from mtlspec.execute.label_check import problems_of_prepared
+from mtlspec.execute.label_check import problems_of_prepared, warnings_of_prepared
 from mtlspec.execute.listener import Listener
 from mtlspec.execute.materialise import Materialised, plan_again
 from mtlspec.execute.recorder import Recorder
@@ -32,7 +32,7 @@ class Watcher(Protocol):
     def waiting(self, what: str) -> None: ...
 
     def told(self, line: str) -> None:
-        """DVC reports an error."""
+        """A line for whoever runs this: an error that DVC reports, or a warning."""
 
     def busy(self, stage: str, what: str) -> AbstractContextManager[None]:
         """As long as DVC reads, copies or hashes what a stage has to do with: seconds for gigabytes, else nothing."""
@@ -149,10 +149,12 @@ class Scheduler:
         return any(stage.kind == "prepare" and stage.name not in self.outcomes for stage in self.planned.plan.stages)
 
     def _check_labels(self) -> None:
-        """Models of tasks whose labels do not fit are not trained."""
+        """Models of tasks whose labels do not fit are not trained; what cannot be learnt is only said."""
         if self._unfit is None:
             self._unfit = problems_of_prepared(self.planned)
             self.failures += self._unfit.values()
+            for line in warnings_of_prepared(self.planned):
+                self.watcher.told(line)
         unfit = [stage for stage in self._queue if stage.kind == "train" and self._unfit.keys() & stage.params["tasks"]]
         for stage in unfit:
             self._queue.remove(stage)

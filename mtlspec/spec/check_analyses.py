@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
+from mtlspec.spec.check_baseline import check_baseline
 from mtlspec.spec.check_gates import check_gates
 from mtlspec.spec.demands import Demanding
 from mtlspec.spec.families import ANALYSES, AnalysisOptions
@@ -27,7 +28,8 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
         options = _options(analysis)
         if models:
             yield from _check_groups(analysis, models)
-            yield from _check_default_baseline(name, analysis, options, models)
+            if options is not None:
+                yield from check_baseline(name, analysis, options, node, groups)
         if options is not None:
             yield from _check_above(name, analysis, options, above)
         if isinstance(options, Demanding):
@@ -61,18 +63,6 @@ def _check_groups(analysis: Node, models: tuple[str, ...]) -> Iterator[SpecError
     if baseline is not None and isinstance(baseline.value, str) and baseline.value not in compared:
         message = f"the baseline '{shorten(baseline.value)}' is not a model group of this analysis"
         yield SpecError("E169", message, baseline.place, did_you_mean(baseline.value, compared))
-
-
-def _check_default_baseline(
-    name: str, analysis: Node, options: AnalysisOptions | None, models: tuple[str, ...]
-) -> Iterator[SpecError]:
-    """Several groups, and none of them the one that the others are compared with: there would be no comparison."""
-    baseline = getattr(options, "baseline", None)
-    compared = options.models or models if options is not None else ()
-    said = not isinstance(baseline, str) or analysis.child("baseline") is not None
-    if not said and len(compared) > 1 and baseline not in compared:
-        message = f"the analysis '{name}' compares with '{baseline}' by default, which is none of its model groups"
-        yield SpecError("E825", message, analysis.place, f"set `baseline`: {either(compared)}")
 
 
 def _check_above(

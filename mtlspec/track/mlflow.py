@@ -65,9 +65,9 @@ def publish(
     reason, mend = problem, f"`mtlspec publish {spec_name}` sends the rest"
     if reason is None:
         reason = _send(project, plan, target, wanted, tags, report)
-        mend += f"; if that fails too, {remake(spec_name)}" if local else ""
+        mend += f"; if that fails too, {remake(project)}" if local else ""
     elif local:
-        mend = remake(spec_name)
+        mend = remake(project)
     if reason is None:
         outbox.deliver(target, wanted, tags)
         return report

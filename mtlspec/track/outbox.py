@@ -50,7 +50,7 @@ class Outbox:
             self.delivered_file.unlink(missing_ok=True)
         except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
             blocked = f"this is in the way of the outbox ({error.strerror})"
-            raise SetupError("E632", blocked, self.project.tracking, remake(self.spec)) from None
+            raise SetupError("E632", blocked, self.project.tracking, remake(self.project)) from None
 
     def deliver(self, uri: str, items: Sequence[Item], extra: Mapping[str, str]) -> None:
         """Everything is at `uri`; `extra` is whatever else was sent: the tags of the experiment."""

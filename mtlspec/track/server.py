@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
+from mtlspec.track.registry import run_names
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -47,9 +48,14 @@ def local_store(project: Project) -> Path:
     return project.tracking / "mlflow.db"
 
 
-def remake(spec_name: str) -> str:
-    """What to do about a store of the project that is broken."""
-    return f"the store is only a mirror: delete registry/mlflow, and `mtlspec publish {spec_name}` makes it again"
+def remake(project: Project) -> str:
+    """What to do about a store of the project that is broken: nothing is deleted, and the records fill a new one."""
+    in_the_way = local_store(project) if project.tracking.is_dir() else project.tracking
+    names = " ".join(run_names(project)) or "SPEC"
+    return (
+        f"give {project.relative(in_the_way)} another name, and `mtlspec publish {names}` makes a new store from the "
+        "records; only what was added in MLflow by hand or by other programs is in no record"
+    )
 
 
 def shown_address(project: Project, uri: str) -> str:
@@ -93,7 +99,7 @@ def experiment_id(project: Project, spec_name: str) -> str | None:
         with closing(sqlite3.connect(f"{local_store(project).as_uri()}?mode=ro", uri=True, timeout=5)) as store:
             row = store.execute(found, [spec_name]).fetchone()
     except sqlite3.Error as error:
-        raise SetupError("E629", f"MLflow's store: {error}", local_store(project), remake(spec_name)) from None
+        raise SetupError("E629", f"MLflow's store: {error}", local_store(project), remake(project)) from None
     return None if row is None else str(row[0])
 
 

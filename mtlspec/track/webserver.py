@@ -47,7 +47,7 @@ def serving(project: Project, host: str, port: int) -> Iterator[subprocess.Popen
             start_new_session=True,
         )
         try:
-            _wait_until_ready(server, host, port, log)
+            _wait_until_ready(server, project, host, port, log)
             yield server
         finally:
             assert server.stdin is not None
@@ -64,11 +64,11 @@ def check_free(host: str, port: int) -> None:
             raise SetupError("E625", f"port {port} is in use", None, f"try `--port {port + 1}`") from None
 
 
-def _wait_until_ready(server: subprocess.Popen[bytes], host: str, port: int, log: IO[bytes]) -> None:
+def _wait_until_ready(server: subprocess.Popen[bytes], project: Project, host: str, port: int, log: IO[bytes]) -> None:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            raise SetupError("E626", "MLflow's server ended at once", None, f"{_last_line(log)}; {remake('SPEC')}")
+            raise SetupError("E626", "MLflow's server ended at once", None, f"{_last_line(log)}; {remake(project)}")
         if _answers(host, port):
             return
         time.sleep(0.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def write_corpus(project: Project) -> Path:
     root = project.root / "corpora" / "corpus"
     root.mkdir(parents=True)
     for split in ("train", "dev", "test"):
-        (root / f"{split}.conllu").write_text(f"1\t{split}\ta\tX\tY\t_\t0\troot\t_\t_\n\n")
+        words = f"1\t{split}\ta\tX\tY\t_\t0\troot\t_\t_\n2\tword\tb\tX\tO\t_\t1\tdep\t_\t_\n"
+        (root / f"{split}.conllu").write_text(f"{words}\n")
     return root
 
 
@@ -90,7 +92,7 @@ def test_small_corpora_are_read_and_what_was_read_is_remembered(
     assert code == 3 and lines[0].startswith("error E740: 2 sentences are malformed in the train files of 'corpus'")
     assert [line.partition(" error ")[0] for line in lines[1:]] == [f"{root}/train.conllu:{n}:" for n in (3, 5)]
     assert checked(capsys, "study", "--offline") == (0, []) and not (project.state / "surveys").exists()
-    (root / "train.conllu").write_text("1\ttrain\ta\tX\tB-Y\t_\t0\troot\t_\t_\n\n")
+    (root / "train.conllu").write_text("1\ttrain\ta\tX\tB-Y\t_\t0\troot\t_\t_\n2\tword\tb\tX\tO\t_\t1\tdep\t_\t_\n\n")
     assert run(["data", "lock", "corpus"]) == 0
     capsys.readouterr()
     with monkeypatch.context() as patched:
@@ -151,6 +153,19 @@ def test_broken_settings_of_an_encoder_are_found(project: Project, capsys: Captu
     assert code == 3 and line.startswith(f"{project.root}/weights/tokenizer_config.json: error E311: not JSON")
 
 
+def test_a_task_with_a_single_label_is_warned_of(project: Project, capsys: Capture) -> None:
+    root = write_corpus(project)
+    text = (root / "train.conllu").read_text()
+    (root / "train.conllu").write_text(text.replace("\tO\t", "\tY\t").replace("\tdep\t", "\troot\t"))
+    assert run(["data", "lock", "corpus"]) == 0
+    capsys.readouterr()
+    warning = "warning: task 'pos' has nothing to learn: all that layer 'xpos' of 'corpus' holds in training is 'Y'"
+    tree = "tasks.dep={type: biaffine_dep, layer: dep}"  # a tree with one relation has heads to learn
+    assert checked(capsys, "study", "--set", tree) == (0, [warning])
+    assert run(["check", "study", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == [warning]
+
+
 def test_an_encoder_must_be_there_and_pinned(project: Project, capsys: Capture) -> None:
     write_corpus(project)
     assert run(["data", "lock", "corpus"]) == 0
@@ -204,10 +219,23 @@ def test_an_analysis_needs_the_group_that_it_compares_with(project: Project, cap
     spec.write_text(SPEC.replace("  stl:", "  single:").replace("[stl, mtl]", "[single, mtl]"))
     assert checked(capsys, "study", "--offline") == (2, [
         "specs/study.yaml:17:11: error E825: the analysis 'scores' compares with 'stl' by default, "
-        "which is none of its model groups; set `baseline`: single or mtl"
+        "which is none of its model groups; set `baseline`: single"
     ])  # fmt: skip
     assert checked(capsys, "study", "--offline", "--set", "analyses.scores.baseline=single") == (0, [])
-    assert checked(capsys, "study", "--offline", "--set", "analyses.scores.models=[mtl]") == (0, [])
+    assert checked(capsys, "study", "--offline", "--set", "analyses.scores.models=[mtl]") == (0, [
+        "the analysis 'scores' has scores and no comparisons: 'stl', which it compares with, "
+        "is none of its model groups"
+    ])  # fmt: skip
+    joint = "error E910: the analysis 'scores' compares with single-task models of 'stl', which has none; "
+    spec.write_text(SPEC.replace("stl: {tasks: each", "stl: {tasks: [pos, lem]"))
+    assert checked(capsys, "study", "--offline") == (2, [
+        f"specs/study.yaml:17:11: {joint}add a group with `tasks: each`"
+    ])  # fmt: skip
+    more = ("--set", "models.one={tasks: each, sharing: hard}", "--set", "analyses.scores.models=[stl, mtl, one]")
+    assert checked(capsys, "study", "--offline", *more) == (2, [f"{more[2]} {more[3]}: {joint}set `baseline`: one"])
+    assert checked(capsys, "study", "--offline", *more, "--set", "analyses.scores.baseline=one") == (0, [])
+    control = ("--set", "models.mtl.start=stl")  # models that went on from the same ones may be controls
+    assert checked(capsys, "study", "--offline", *control) == (0, [])
 
 
 def test_everything_that_is_wrong_is_told_at_once(project: Project, capsys: Capture) -> None:

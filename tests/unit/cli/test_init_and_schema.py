@@ -134,3 +134,17 @@ def test_a_new_project_points_to_nothing_that_it_does_not_have(tmp_path: Path, m
     for command in commands:
         assert any(f"`mtlspec {command}`" in text for text in texts)
         assert run(command.split()) == 0
+
+
+def test_status_of_a_new_project_names_a_spec_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "registry").mkdir()
+    (tmp_path / "specs").mkdir()
+    assert run(["status"]) == 0
+    assert capsys.readouterr().out == "no spec has been planned here yet; try `mtlspec init first`\n"
+    assert run(["init", "mine"]) == 0
+    capsys.readouterr()
+    assert run(["status"]) == 0
+    assert capsys.readouterr().out == "no spec has been planned here yet; try `mtlspec run mine`\n"

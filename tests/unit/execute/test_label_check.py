@@ -57,8 +57,14 @@ def planned(tmp_path: Path) -> Materialised:
 
 
 class _Watcher:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
     def finished(self, stage: str, outcome: Outcome) -> None:
         pass
+
+    def told(self, line: str) -> None:
+        self.lines.append(line)
 
 
 def ready(planned: Materialised, keep_going: bool = False) -> Scheduler:
@@ -98,6 +104,20 @@ def test_no_model_is_trained_before_all_data_are_prepared(planned: Materialised)
 
 
 def test_sound_labels_let_all_models_be_trained(planned: Materialised) -> None:
-    labels = {"train": {"ner": {"O": 1, "B-PER": 2}, "pos": {"N": 2}}, "unseen": {"ner": [], "pos": []}}
+    labels = {"train": {"ner": {"O": 1, "B-PER": 2}, "pos": {"N": 2, "V": 1}}, "unseen": {"ner": [], "pos": []}}
     write_json(planned.places.artifact("prepare-names-small") / "labels.json", labels)
-    assert [stage.name for stage in ready(planned)._next([])] == TRAINED
+    scheduler = ready(planned)
+    assert [stage.name for stage in scheduler._next([])] == TRAINED
+    assert scheduler.watcher.lines == []  # type: ignore[attr-defined]
+
+
+def test_a_task_with_one_label_is_trained_and_warned_of_once(planned: Materialised) -> None:
+    labels = {"train": {"ner": {"O": 1, "B-PER": 2}, "pos": {"N": 2}}, "unseen": {"ner": [], "pos": ["V"]}}
+    write_json(planned.places.artifact("prepare-names-small") / "labels.json", labels)
+    scheduler = ready(planned)
+    assert [stage.name for stage in scheduler._next([])] == TRAINED
+    scheduler._queue = [stage for stage in planned.plan.stages if stage.name in TRAINED]
+    scheduler._next([])
+    assert scheduler.watcher.lines == [  # type: ignore[attr-defined]
+        "warning: task 'pos' has nothing to learn: all that layer 'pos' of 'names' holds in training is 'N'"
+    ]

@@ -22,12 +22,16 @@ from mtlspec.plan.types import Plan
 from mtlspec.track.items import items
 from mtlspec.track.mlflow import publish
 from mtlspec.track.outbox import Outbox, waiting
+from mtlspec.track.record import write_record
 from mtlspec.track.server import experiment_id, local_store, local_uri, quiet_client, unusable
 from mtlspec.track.view import VIEW_KEY, experiment_tags
 from tests.finished_run import FinishedRun, make_run, read
 
 MODELS, SEEDS = 4, 8  # stl of pos and ner, their pair, all: with two seeds each
-MEND = "the store is only a mirror: delete registry/mlflow, and `mtlspec publish study` makes it again"
+MEND = (
+    "give registry/mlflow/mlflow.db another name, and `mtlspec publish study` makes a new store from the records; "
+    "only what was added in MLflow by hand or by other programs is in no record"
+)
 
 
 def _tear(path: Path) -> None:
@@ -47,6 +51,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 def published(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """Published to a database that publishing made itself."""
     run = make_run(tmp_path_factory.mktemp("published"))
+    write_record(run.plan, run.places)
     report = publish(run.project, "study")
     assert report.warning is None
     assert len(report.created) == MODELS + SEEDS + 1
@@ -257,8 +262,7 @@ def test_a_broken_store_leaves_everything_pending_and_is_said_to_be_broken(
         assert len(report.pending) == MODELS + SEEDS + 1
         assert report.warning == f"MLflow at {local_uri(copy.project)}: {problem}; {MEND}"
     assert waiting(copy.project) == ("study",)
-    if store.is_dir():
-        store.rmdir()
+    store.rename(store.with_name("old"))
     shutil.copy(empty_store, store)
     assert len(publish(copy.project, "study", quick=True).created) == MODELS + SEEDS + 1
     assert waiting(copy.project) == ()
