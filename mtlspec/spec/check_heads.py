@@ -1,14 +1,15 @@
-"""Checks of what needs attention heads: strategies that gate them and analyses that read them."""
+"""Checks of what needs attention heads: strategies that gate or train them and analyses that read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError
 from mtlspec.spec.check_sharing import sharings
 from mtlspec.spec.encoders import DEFAULT, EncoderOptions
-from mtlspec.spec.families import ANALYSES, ENCODERS, AnalysisOptions
+from mtlspec.spec.families import ANALYSES, ENCODERS, AnalysisOptions, SharingOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 
@@ -21,10 +22,9 @@ def check_heads(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecEr
         return
     reason = f"needs attention heads, and the encoder is of type '{kind}', which has none"
     for name, group in groups.items():
-        gating = next((found for found in sharings(node, name, group) if found.options.gates_heads), None)
-        if gating is not None:
-            place = gating.said[0][1].place
-            yield SpecError("E100", f"the sharing strategy '{gating.options.type}' {reason}", place)
+        strategies = (found for found in sharings(node, name, group) if _needs_heads(found.options))
+        for found in islice(strategies, 1):
+            yield SpecError("E100", f"the sharing strategy '{found.options.type}' {reason}", found.said[0][1].place)
     for analysis in node.children("analyses").values():
         used = analysis.child("type") or analysis
         if used.value in kinds.names(ANALYSES) and _reads_heads(str(used.value)):
@@ -34,6 +34,10 @@ def check_heads(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecEr
 def _has_heads(kind: str) -> bool:
     options = kinds.options_class(ENCODERS, kind)
     return issubclass(options, EncoderOptions) and options.has_heads
+
+
+def _needs_heads(options: SharingOptions) -> bool:
+    return options.gates_heads or options.trains_heads
 
 
 def _reads_heads(kind: str) -> bool:

@@ -174,14 +174,16 @@ def test_a_plan_carries_its_options_and_its_code(tmp_path: Path) -> None:
             assert stage.params["encoder"]["type"] == "gated" and stage.params["encoder"]["width"] == 8
 
 
-def test_check_refuses_heads_where_there_are_none(tmp_path: Path) -> None:
-    path = _spec(tmp_path, encoder="{type: gated, card: tiny}", sharing="l0", analyses="heads: {type: head_importance}")
+@pytest.mark.parametrize("sharing", ["l0", "iat"])
+def test_check_refuses_heads_where_there_are_none(sharing: str, tmp_path: Path) -> None:
+    analyses = "heads: {type: head_importance}"
+    path = _spec(tmp_path, encoder="{type: gated, card: tiny}", sharing=sharing, analyses=analyses)
     with pytest.raises(Problems) as caught:
         load_spec(path, Project(tmp_path))
     lines = [str(problem) for problem in caught.value.problems]
     reason = "needs attention heads, and the encoder is of type 'gated', which has none"
     assert [line.partition("error ")[2] for line in lines] == [
-        f"E100: the sharing strategy 'l0' {reason}",
+        f"E100: the sharing strategy '{sharing}' {reason}",
         f"E100: the analysis 'head_importance' {reason}",
     ]
 
