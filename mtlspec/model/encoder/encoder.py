@@ -103,6 +103,11 @@ class Encoder(nn.Module):
         """
         return tensor
 
+    @property
+    def row_mask(self) -> Tensor:
+        """Where the rows in flight have sub-tokens, bool [R, S]; an error while the encoder computes nothing."""
+        self._lacks("E985", "rows in flight at the moment")
+
     def _lacks(self, code: str, what: str) -> NoReturn:
         raise EncoderError(code, f"an encoder of type '{self.options.type}' has no {what}")
 

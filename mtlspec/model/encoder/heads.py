@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from mtlspec.errors import EncoderError
 from mtlspec.model.encoder.removal import kept_heads, remove_heads
-from mtlspec.model.encoder.seam import SEAM, Captured, Interventions, Tap, register_seam
+from mtlspec.model.encoder.seam import SEAM, Captured, Interventions, RowBias, Tap, register_seam
 from mtlspec.model.encoder.sites import HeadSlice, Site, find_sites
 
 if TYPE_CHECKING:
@@ -72,8 +72,15 @@ class Heads:
             yield
 
     @contextmanager
-    def biased(self, bias: Tensor) -> Iterator[None]:
-        """Add to the attention scores after scaling, before softmax; `bias` broadcasts to [L, B, H, S, S]."""
+    def biased(self, bias: Tensor | RowBias) -> Iterator[None]:
+        """Add to the attention scores after scaling, before softmax; `bias` broadcasts to [L, B, H, S, S].
+
+        Or it is a function, which is asked layer by layer, for the rows in flight: windows are rows of their own.
+        """
+        if callable(bias) and not isinstance(bias, Tensor):
+            with self._open(self._interventions.biases, bias):
+                yield
+            return
         _require_tensor("attention bias", bias)
         full = bias[(None,) * max(5 - bias.dim(), 0)]
         layers, heads = self.shape

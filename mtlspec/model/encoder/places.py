@@ -19,6 +19,9 @@ from mtlspec.model.encoder.families import family_of
 Function = Callable[[Tensor], Tensor]
 """The output of a place [R, S, D] -> what goes on instead of it; rows are examples, or windows of long ones."""
 
+Transform = Callable[[Tensor, Tensor], Tensor]
+"""(what the module of a place read, its output) [R, S, D] -> what goes on instead of the output"""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -34,7 +37,7 @@ class Place:
 class Attached:
     """A function at a place: until `remove`, or as a context."""
 
-    def __init__(self, model: nn.Module, place: Place, function: Function) -> None:
+    def __init__(self, model: nn.Module, place: Place, function: Transform) -> None:
         self._place, self._function, self._run = place, function, 0
         self._handles: list[RemovableHandle] = [
             model.register_forward_pre_hook(self._begin),
@@ -55,14 +58,15 @@ class Attached:
     def _begin(self, *_: Any) -> None:
         self._run = 0
 
-    def _after(self, _: nn.Module, __: Any, output: Any) -> Any:
+    def _after(self, _: nn.Module, inputs: tuple[Any, ...], output: Any) -> Any:
         """Modules of transformers return a tensor, or a tuple or list that begins with it."""
         turn, self._run = self._run, self._run + 1
         if turn % self._place.turns != self._place.turn:
             return output
+        read: Any = inputs[0] if inputs else None  # layers get theirs by name
         if isinstance(output, Tensor):
-            return self._function(output)
-        return type(output)([self._function(output[0]), *output[1:]])
+            return self._function(read, output)
+        return type(output)([self._function(read, output[0]), *output[1:]])
 
 
 class Places:
@@ -100,6 +104,10 @@ class Places:
         Functions at one place are called in the order in which they were put there. Their parameters are the caller's:
         a strategy holds them in its `module`, and they train and are saved with it.
         """
+        return Attached(self._model, place, lambda _, output: function(output))
+
+    def around(self, place: Place, function: Transform) -> Attached:
+        """The same for a function that sees what the module read, too: of a norm or a projection, not of a layer."""
         return Attached(self._model, place, function)
 
     def _at(self, name: str, layer: int, below: str) -> Place:

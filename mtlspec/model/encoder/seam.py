@@ -6,6 +6,7 @@ transformers' registry of attention functions, or before the attention dropout o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 SEAM = "mtlspec"
 """The name of our attention function in transformers' registry."""
+
+RowBias = Callable[[int, int], Tensor]
+"""(layer, sub-tokens S) -> what is added to its scores, [R or 1, H or 1, S or 1, S or 1], for the R rows in flight."""
 
 
 @dataclass
@@ -61,7 +65,7 @@ class Interventions:
     """Everything that the open contexts ask of a model."""
 
     gates: list[Tensor] = field(default_factory=list)  # [L, H] or [B, L, H]
-    biases: list[Tensor] = field(default_factory=list)  # [L or 1, B or 1, H or 1, S or 1, S or 1]
+    biases: list[Tensor | RowBias] = field(default_factory=list)  # [L or 1, B or 1, H or 1, S or 1, S or 1]
     captures: list[Captured] = field(default_factory=list)
     windows: Windows | None = None  # set while the rows of the model's input are windows of longer sentences
 
@@ -117,17 +121,21 @@ class Tap:
         """The sum of all biases for this layer, broadcastable to [B, H, S, S]."""
         total: Tensor | None = None
         for bias in self.interventions.biases:
-            own = bias[self.layer if bias.shape[0] > 1 else 0]
+            own = self._given(bias) if isinstance(bias, Tensor) else bias(self.layer, length)
             if own.shape[1] > 1:
                 own = own[:, : self.site.heads]
-            if self.interventions.windows is not None:
-                own = self.interventions.windows.cut_bias(own)
             if own.shape[0] not in (1, rows) or any(size not in (1, length) for size in own.shape[2:]):
+                shape = list(bias.shape if isinstance(bias, Tensor) else own.shape)
                 raise EncoderError(
-                    "E344", f"the attention bias has shape {list(bias.shape)}, for {rows} rows of {length} sub-tokens"
+                    "E344", f"the attention bias has shape {shape}, for {rows} rows of {length} sub-tokens"
                 )
             total = own if total is None else total + own
         return total
+
+    def _given(self, bias: Tensor) -> Tensor:
+        """This layer's part of a bias [L or 1, B or 1, ...], cut to the rows in flight."""
+        own = bias[self.layer if bias.shape[0] > 1 else 0]
+        return own if self.interventions.windows is None else self.interventions.windows.cut_bias(own)
 
     def show_attention(self, probabilities: Tensor) -> None:
         """probabilities [B, H, S, S]"""

@@ -35,6 +35,7 @@ class Transformer(Encoder):
         self._heads: Heads | None = None
         self._places: Places | None = None
         self._windows: Windows | None = None  # set while the rows of the model's input are windows
+        self._row_mask: Tensor | None = None  # set while the model computes
         named = signature(model.forward).parameters
         self._typed = "token_type_ids" in named and getattr(config, "type_vocab_size", 0) > 1
 
@@ -86,6 +87,10 @@ class Transformer(Encoder):
     def per_row(self, tensor: Tensor) -> Tensor:
         return tensor if self._windows is None else tensor.index_select(0, self._windows.rows)
 
+    @property
+    def row_mask(self) -> Tensor:
+        return super().row_mask if self._row_mask is None else self._row_mask
+
     @contextmanager
     def _windowed(self, windows: Windows) -> Iterator[None]:
         self._windows = windows
@@ -100,7 +105,11 @@ class Transformer(Encoder):
 
     def _transform(self, pieces: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
         given = {"token_type_ids": types} if types is not None and self._typed else {}
-        states: Tensor = self.model(input_ids=pieces, attention_mask=mask, **given).last_hidden_state
+        self._row_mask = mask
+        try:
+            states: Tensor = self.model(input_ids=pieces, attention_mask=mask, **given).last_hidden_state
+        finally:
+            self._row_mask = None
         return states
 
     def save_config(self, directory: Path) -> None:

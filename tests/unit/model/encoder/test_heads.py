@@ -203,6 +203,28 @@ def test_a_bias_can_forbid_a_key_and_is_differentiable(family):
     assert gradient[0].abs().max() > 0
 
 
+@every_family
+def test_a_function_gives_the_bias_of_each_layer(family):
+    model = many.build(family)
+    bias = torch.randn(3, 3, 1, 10, 10, generator=torch.Generator().manual_seed(2))
+    asked = []
+
+    def function(layer, length):
+        asked.append((layer, length))
+        return bias[layer]
+
+    heads = heads_of(model)
+    with torch.no_grad():
+        with heads.biased(bias):
+            wanted = many.states(model)
+        with heads.biased(function):
+            assert torch.equal(many.states(model), wanted)
+    assert asked == [(0, 10), (1, 10), (2, 10)]
+    with pytest.raises(EncoderError, match=r"E344.*\[3, 1, 9, 9\]"), heads.biased(lambda *_: bias[0, ..., :9, :9]):
+        many.states(model)
+    assert hooks(model) == 0
+
+
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory) -> Encoder:
     return Encoder.load(small.write(tmp_path_factory.mktemp("bert")), max_pieces=12)
@@ -233,6 +255,23 @@ def test_windows_of_a_long_sentence_take_its_gates(encoder):
         with encoder.heads.gated(gates[row]):
             alone = encoder.hidden(batch.pieces[row : row + 1, :length], batch.piece_mask[row : row + 1, :length])
         torch.testing.assert_close(together[row, :length], alone[0])
+
+
+def test_a_function_of_the_bias_is_asked_for_the_rows_of_windows(encoder):
+    batch = small.batch(30, 5)
+    own = torch.tensor([0.0, 1.0])
+
+    def function(layer, length):
+        rows = encoder.per_row(own)
+        assert length == 12 and len(rows) > 2 and len(encoder.row_mask) == len(rows)
+        return rows.view(-1, 1, 1, 1) * torch.arange(12.0)
+
+    with torch.no_grad():
+        plain = encoder.hidden(batch.pieces, batch.piece_mask)
+        with encoder.heads.biased(function):
+            found = encoder.hidden(batch.pieces, batch.piece_mask)
+    torch.testing.assert_close(found[0], plain[0])
+    assert not torch.allclose(found[1, :7], plain[1, :7], atol=1e-3)
 
 
 def test_captures_of_windows_are_those_of_sentences(encoder):

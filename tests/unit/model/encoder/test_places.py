@@ -103,6 +103,29 @@ def test_norms_are_norms(model: Any, places: Places) -> None:
             torch.testing.assert_close(plain.std(-1, correction=0), torch.ones(3, 10), atol=2e-2, rtol=0)
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_function_around_a_norm_sees_what_the_norm_read(model: Any, places: Places, which: int) -> None:
+    """Norms made anew of their input leave the model's output as it is, in every layer."""
+    plain = many.states(model)
+    attached = []
+    for layer in range(many.LAYERS):
+        place = places.norms(layer)[which]
+        if isinstance(place.module, nn.Identity):
+            continue
+
+        def again(read: Tensor, output: Tensor, norm: Any = place.module) -> Tensor:
+            eps = norm.eps if hasattr(norm, "eps") else norm.variance_epsilon
+            made = nn.functional.layer_norm(read, (32,), norm.weight, getattr(norm, "bias", None), eps)
+            torch.testing.assert_close(made, output, rtol=0, atol=1e-5)
+            return made + 0.0
+
+        attached.append(places.around(place, again))
+    assert len(attached) >= many.LAYERS - 1
+    torch.testing.assert_close(many.states(model), plain, rtol=0, atol=1e-4)
+    for one in attached:
+        one.remove()
+
+
 def test_only_albert_shares_its_layers(model: Any, places: Places) -> None:
     assert places.shared == (model.config.model_type == "albert")
     assert places.pre_norm == (model.config.model_type in ("gpt2", "modernbert"))
@@ -118,6 +141,7 @@ def test_values_of_examples_reach_the_windows_they_were_cut_into(tmp_path: Any) 
 
     def scaled(output: Tensor) -> Tensor:
         rows.append(len(output))
+        assert encoder.row_mask.shape == output.shape[:2] and encoder.row_mask[:, :3].all()
         return output * encoder.per_row(scale)
 
     with encoder.places.after(encoder.places.feed_forward(0), scaled):
@@ -127,3 +151,5 @@ def test_values_of_examples_reach_the_windows_they_were_cut_into(tmp_path: Any) 
     torch.testing.assert_close(together[0], plain[0])
     assert not torch.allclose(together[1][batch.piece_mask[1]], plain[1][batch.piece_mask[1]])
     assert encoder.per_row(scale) is scale
+    with pytest.raises(EncoderError, match=r"E985: .* no rows in flight"):
+        _ = encoder.row_mask
