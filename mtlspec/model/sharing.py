@@ -108,6 +108,10 @@ class Sharing:
         del measure
         return None
 
+    def task_heads(self) -> Tensor | None:
+        """The heads that each task has chosen, bool [T, L, H], all of them where it has not; None: it never does."""
+        return None
+
     def before_update(self, moment: Moment) -> None:
         """Called before the first batch of an update is drawn; gradients are empty."""
 

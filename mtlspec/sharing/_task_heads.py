@@ -56,6 +56,9 @@ class TaskHeads(Sharing):
         how_many(self._options, candidates)
         return super().groups(updates)
 
+    def task_heads(self) -> Tensor:
+        return self.module.get_buffer("heads")
+
     def candidates(self) -> Tensor:
         """The heads that are chosen from, bool [L, H]."""
         from mtlspec.sharing._chosen_heads import real_heads
@@ -67,7 +70,7 @@ class TaskHeads(Sharing):
 
         if moment.update == self._options.switch(moment.updates) + 1:
             chosen = chosen_heads(self, self._tasks, moment, self._options, self.candidates())
-            self.module.get_buffer("heads").copy_(self.sets(chosen))
+            self.task_heads().copy_(self.sets(chosen))
             self._changed()
 
     def sets(self, chosen: Tensor) -> Tensor:
@@ -76,7 +79,7 @@ class TaskHeads(Sharing):
 
     def _changed(self, *_: object) -> None:
         """The sets are read once, because a GPU would be waited for in every update."""
-        self._sets = list(self.module.get_buffer("heads").cpu())
+        self._sets = list(self.task_heads().cpu())
 
 
 class PruneLeast(TaskHeads):
@@ -90,7 +93,7 @@ class PruneLeast(TaskHeads):
     def encode(self, batch: Batch) -> States:
         if self._whole or batch.tasks is None:
             return super().encode(batch)
-        gates = self.module.get_buffer("heads")[batch.tasks].float()
+        gates = self.task_heads()[batch.tasks].float()
         with self.encoder.heads.gated(gates):
             return super().encode(batch)
 

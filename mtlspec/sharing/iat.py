@@ -29,7 +29,7 @@ _KNOWN = 100  # sets of tasks that met in an update, whose rows are remembered
 
 
 class Options(SharingOptions):
-    trains_heads: ClassVar[bool] = True
+    heads_by_task: ClassVar[bool] = True
 
     type: Literal["iat"]
     alpha: Annotated[float, Field(ge=0, le=1)] = Field(

@@ -11,6 +11,7 @@ from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.check_baseline import check_baseline
 from mtlspec.spec.check_gates import check_gates
+from mtlspec.spec.check_task_heads import check_task_heads
 from mtlspec.spec.demands import Demanding
 from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
@@ -37,6 +38,7 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
             if models:
                 yield from _check_groups_read(analysis, options, above, models)
                 yield from check_gates(analysis, options, node, groups)
+                yield from check_task_heads(analysis, options, node, groups)
         above[name] = options
 
 

@@ -1,4 +1,4 @@
-"""Checks of what needs attention heads: strategies that gate or train them and analyses that read them."""
+"""Checks of what needs attention heads: strategies that gate or choose them and analyses that read them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _has_heads(kind: str) -> bool:
 
 
 def _needs_heads(options: SharingOptions) -> bool:
-    return options.gates_heads or options.trains_heads
+    return options.gates_heads or options.heads_by_task
 
 
 def _reads_heads(kind: str) -> bool:

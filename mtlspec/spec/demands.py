@@ -39,6 +39,7 @@ class Demanding(AnalysisOptions):
     """An analysis that works in some specs only."""
 
     needs_gates: ClassVar[Gates | None] = None  # how many of its models must have head gates
+    needs_task_heads: ClassVar[bool] = False  # True: in some of its models, tasks must have heads of their own
     single_task: ClassVar[bool] = False  # True: models of several tasks are passed over
     least_tasks: ClassVar[str | None] = None  # the option that says how many tasks must have a model
     reads_from: ClassVar[ReadsFrom] = {}  # options that name analyses -> what these must be

@@ -137,7 +137,7 @@ class SharingOptions(Options):
     """What of the encoder the tasks share, and how."""
 
     gates_heads: ClassVar[bool] = False  # True: its models have a gate for every head, which analyses can read
-    trains_heads: ClassVar[bool] = False  # True: without gates, but it tells heads of the encoder apart
+    heads_by_task: ClassVar[bool] = False  # True: every task of its models has a set of heads, which analyses can read
 
     @abstractmethod
     def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing:

@@ -24,6 +24,10 @@ _L0 = {"type": "l0", "mode": "dynamic"}
             {"tasks": "each", "sharing": {**_L0, "mode": "static"}, "start": "stl"},
             "each task on its own, heads pruned after training, starting from trained models of stl",
         ),
+        (
+            {"tasks": "all", "sharing": {"type": "iat"}},
+            "all 3 tasks together, in the end every task on heads of its own",
+        ),
         ({"tasks": ["pos", "ner"], "sharing": {"type": "mine"}}, "pos + ner together, sharing by mine"),
         (
             {"tasks": "each", "sweep": {"train.examples": [1, 2]}, "start": {"group": "a"}},

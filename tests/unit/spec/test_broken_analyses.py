@@ -31,6 +31,10 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, mtl]", "models: [stl, stl]"),
         ["17:46: error E153: the model group 'stl' is named twice"],
     ),
+    "heads of tasks that choose none": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: task_heads, models: [mtl]"),
+        ["18:35: error E945: in no model group of this analysis do tasks choose heads; add one with `sharing: iat`"],
+    ),
     "analysis whose baseline is no model group": (
         ("models: [stl, mtl]", "models: [stl, mtl], baseline: slt"),
         ["17:62: error E169: the baseline 'slt' is not a model group of this analysis; did you mean 'stl'?"],
