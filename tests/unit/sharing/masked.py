@@ -24,7 +24,7 @@ from mtlspec.train.loop import Meter, take_update
 from mtlspec.train.state import TrainState
 from tests import toy
 
-LATE = 0.9  # a `delta` with which the switch of an epoch of the toy tasks comes after a few updates
+LATE = 0.8  # a `delta` with which the switch of an epoch of the toy tasks comes after some updates
 Parts = dict[tuple[int, int, str], Tensor]
 """(layer, head, name) -> a part of a parameter or of Adam's moments"""
 
@@ -54,6 +54,11 @@ def advance(
     """Take updates; the tasks of the last one."""
     for _ in range(updates):
         take_update(state, training_options(**train), context or nullcontext(), Meter())
+    return tasks_of(state)
+
+
+def tasks_of(state: TrainState) -> set[int]:
+    """Of the last update."""
     rows = state.history.tensors()
     return {int(task) for task, at in zip(rows["task"], rows["update"], strict=True) if at == state.update}
 
@@ -72,6 +77,18 @@ def parts(heads: Heads, adam: torch.optim.Optimizer, roles: Sequence[str] = ()) 
                 for key, tensor in tensors.items():
                     own = tensor.narrow(part.axis, part.starts[head], part.width)
                     found[layer, head, f"{part.role} {part.name} {key}"] = own.clone()
+    return found
+
+
+def with_gradients(heads: Heads) -> set[tuple[int, int]]:
+    """Heads whose queries, keys or values have a gradient that is not zero."""
+    found = set()
+    for layer, count in enumerate(heads.counts):
+        for part in (part for part in heads.slices(layer) if part.role != "output"):
+            assert part.parameter.grad is not None
+            for head in range(count):
+                if part.parameter.grad.narrow(part.axis, part.starts[head], part.width).any():
+                    found.add((layer, head))
     return found
 
 

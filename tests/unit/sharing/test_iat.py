@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from mtlspec.sharing.iat import IAT, Options
 from mtlspec.train.state import TrainState
 from tests import toy
 from tests.unit.model.encoder import many
-from tests.unit.sharing.masked import LATE, advance, chosen, moved, parts, state_of
+from tests.unit.sharing.masked import LATE, advance, chosen, moved, parts, state_of, tasks_of, with_gradients
 
 BATCHES: list[dict[str, Any]] = [
     {},
@@ -42,11 +43,19 @@ def _sets(state: TrainState) -> list[set[tuple[int, int]]]:
     return [chosen(own) for own in state.model.sharing.module.get_buffer("heads")]
 
 
-def _switched(state: TrainState, train: dict[str, Any]) -> None:
-    """Take all updates before the switch, and the first after it."""
-    strategy = state.model.sharing
+def _switched(state: TrainState, train: dict[str, Any]) -> list[set[tuple[int, int]]]:
+    """Take all updates before the switch, and the first after it; of each the heads that have gradients at its step."""
+    strategy, found = state.model.sharing, []
     assert isinstance(strategy, IAT)
+    step = strategy.step
+
+    def watched(moment: Moment, take: Callable[[], None]) -> None:
+        found.append(with_gradients(strategy.encoder.heads))
+        step(moment, take)
+
+    strategy.step = watched  # type: ignore[method-assign]
     advance(state, strategy._options.switch(state.updates) + 1, train)
+    return found
 
 
 @pytest.mark.parametrize("train", BATCHES, ids=str)
@@ -57,8 +66,10 @@ def test_heads_that_no_task_of_an_update_chose_are_the_same_bits(
     state = state_of(toy_encoder, data, {"alpha": 0.25, "delta": LATE}, train)
     heads, adam = state.model.encoder.heads, state.optimiser.adam
     assert _sets(state) == [chosen(torch.ones(2, 4))] * 3
-    _switched(state, train)
+    *plain, first = _switched(state, train)
     sets = _sets(state)
+    assert plain == [chosen(torch.ones(2, 4))] * len(plain) != []
+    assert first == set.union(*(sets[task] for task in tasks_of(state)))
     assert [len(own) for own in sets] == [2, 2, 2] and len(set(map(frozenset, sets))) > 1
     for _ in range(4):
         before, rest = parts(heads, adam), {k: v.clone() for k, v in state.model.weights().items()}
