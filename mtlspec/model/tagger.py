@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+from mtlspec.errors import EncoderError
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -27,3 +29,22 @@ class Tagger(ABC):
     @abstractmethod
     def probabilities(self, words: Tensor, mask: Tensor) -> Tensor:
         """Of each tag at each word, float32 [B, W, C], without gradient; meaningless outside the mask."""
+
+    def borrow(self, whole: Self, columns: Tensor) -> None:
+        """Compute from now on with the parameters of a tagger over more tags, of which columns int64 [C] are ours.
+
+        That is the larger tagger with every other tag masked out, and as cheap as one of our own size.
+        """
+        del whole, columns
+        raise EncoderError("E971", f"a tagger of type '{type(self).__name__.lower()}' cannot be shared between tasks")
+
+
+def some_outputs(layer: nn.Linear, vectors: Tensor, columns: Tensor | None) -> Tensor:
+    """Outputs [..., C] of a linear layer for vectors [..., D]: those of columns int64 [C], None for all."""
+    if columns is None:
+        every: Tensor = layer(vectors)
+        return every
+    from torch.nn.functional import linear
+
+    own = columns.to(layer.weight.device)
+    return linear(vectors, layer.weight[own], layer.bias[own])

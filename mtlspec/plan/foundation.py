@@ -75,13 +75,19 @@ def _add_data(builder: Builder, card: DataCard) -> str:
 
 
 def _add_encoder(builder: Builder, loaded: LoadedSpec, data: Mapping[str, str]) -> str:
-    """The encoder's weights: imported, or learnt from one of the corpora."""
+    """The encoder's weights or words: imported, or learnt from one of the corpora, or from all."""
     encoder = loaded.encoder
     use = loaded.spec.encoder.named()
     params: dict[str, Any] = {"card": dump(encoder), "encoder": use.of_weights(), "run": dump(loaded.spec.run)}
     if not encoder.source.learns_from_data:
         return builder.add("encoder", f"import-{encoder.name}", params, {}, encoder.source, use)
     corpus = loaded.spec.encoder.data or only(data)
+    if encoder.source.learns_from_all:
+        cards = {name: card for name, card in loaded.data.items() if loaded.spec.encoder.data in (None, name)}
+        params["data_cards"] = {name: dump(card) for name, card in cards.items()}
+        inputs = {f"data-{name}": data[name] for name in cards}
+        files = [card.files for card in cards.values()]
+        return builder.add("encoder", f"collect-{encoder.name}", params, inputs, encoder.source, use, files)
     assert corpus is not None
     card = loaded.data[corpus]
     params["data_card"] = dump(card)

@@ -37,7 +37,7 @@ def check_corpora(node: Node, cards: Cards, encoder: EncoderCard | None) -> Iter
             read.add(corpus)
     if encoder is not None:
         corpus = yield from _encoder_corpus(node, cards, encoder)
-        read |= {corpus} if encoder.source.learns_from_data else set()
+        read |= {corpus} if encoder.source.learns_from_data and not encoder.source.learns_from_all else set()
     for name in cards:
         if name not in read and None not in read:
             message = f"no task, no analysis and no encoder reads the corpus '{name}'"
@@ -99,7 +99,7 @@ def _encoder_corpus(node: Node, cards: Cards, encoder: EncoderCard) -> Checked:
     if said is not None and not encoder.source.learns_from_data:
         message = f"the encoder '{encoder.name}' does not learn from data"
         yield SpecError("E857", message, use.near(("data",)).place, "leave `encoder.data` out")
-    elif encoder.source.learns_from_data and said is None and len(cards) > 1:
+    elif encoder.source.learns_from_data and not encoder.source.learns_from_all and said is None and len(cards) > 1:
         message = f"it is not said on which corpus the encoder '{encoder.name}' is pre-trained"
         yield SpecError("E858", message, use.place, f"write `encoder.data`: {either(list(cards))}")
     return said or only(cards)

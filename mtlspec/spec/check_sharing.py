@@ -1,19 +1,22 @@
-"""Checks of sharing strategies, those of sweeps included: each must work with how its models start."""
+"""Checks of sharing strategies, those of sweeps included: each must work with its models' start and tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice, product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from mtlspec.errors import Place, SpecError
-from mtlspec.spec.expand import vary
-from mtlspec.spec.families import SharingOptions
+from mtlspec.kinds import OneOf
+from mtlspec.spec.expand import possible_sets, vary
+from mtlspec.spec.families import TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 
+_TASK: TypeAdapter[TaskOptions] = TypeAdapter(Annotated[TaskOptions, OneOf(TASKS)])
 _MOST = 1000  # combinations of a sweep's values that are looked at
 
 
@@ -50,11 +53,33 @@ def sharings(node: Node, name: str, group: ModelGroup) -> Iterator[Shared]:
 def check_sharing(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecError]:
     """`groups` are the model groups that are sound on their own."""
     seen: set[tuple[Place, str]] = set()
+    tasks = _sound_tasks(node)
     for name, group in groups.items():
         for shared in sharings(node, name, group):
-            problem = shared.options.problem(group.starts_from is not None)
+            options = shared.options
+            problem = options.problem(group.starts_from is not None) or _misfit(group, options, tasks)
             place = shared.blamed(problem).place if problem is not None else None
             if problem is None or place is None or (place, problem) in seen:
                 continue
             seen.add((place, problem))  # a sweep of the whole spec is wrong once, not once a group
             yield SpecError("E180", f"the sharing of model '{name}' does not work: {problem}", place)
+
+
+def _misfit(group: ModelGroup, options: SharingOptions, tasks: Mapping[str, TaskOptions]) -> str | None:
+    """What is wrong with the first of the group's task sets that the strategy cannot share."""
+    if type(options).task_problem is SharingOptions.task_problem:
+        return None  # most share any tasks, and there may be thousands of sets
+    for names in possible_sets(group, tuple(tasks)):
+        problem = options.task_problem({name: tasks[name] for name in names if name in tasks})
+        if problem is not None:
+            return problem
+    return None
+
+
+def _sound_tasks(node: Node) -> dict[str, TaskOptions]:
+    """The tasks that are sound on their own; others are told of elsewhere."""
+    found: dict[str, TaskOptions] = {}
+    for name, task in node.children("tasks").items():
+        with suppress(ValidationError, ValueError):
+            found[name] = _TASK.validate_python(task.plain())
+    return found

@@ -33,7 +33,7 @@ class EncoderOptions(Options):
     data: Name | None = Field(
         default=None,
         description="The corpus that the encoder is pre-trained on, where its source learns from data. Default: the "
-        "only one.",
+        "only one; a source that collects words takes all.",
     )
     max_pieces: Annotated[int, Field(ge=8)] | None = Field(
         default=None,

@@ -148,6 +148,11 @@ class SharingOptions(Options):
         del started
         return None
 
+    def task_problem(self, tasks: Mapping[str, TaskOptions]) -> str | None:
+        """Why a model of these tasks cannot be shared like this, or None."""
+        del tasks
+        return None
+
 
 TaskSet: TypeAlias = tuple[str, tuple[str, ...]]  # a label for names, and the tasks
 
@@ -291,6 +296,7 @@ class SourceOptions(Options):
     """Where an encoder comes from."""
 
     learns_from_data: ClassVar[bool] = False  # True: the stage depends on the experiment's data
+    learns_from_all: ClassVar[bool] = False  # True: on all corpora together, unless the spec names one
     all_pinned: ClassVar[bool] = False  # True: each file that is taken has a digest in the card
 
     def about(self) -> str:

@@ -29,6 +29,7 @@ def run(ctx: StageContext) -> StageResult:
         device=str(device),
         progress=ctx.progress,
         weights=options.reads_weights,
+        data_cards={name: DataCard.model_validate(raw) for name, raw in ctx.params.get("data_cards", {}).items()},
     )
     started = time.perf_counter()
     with known_as(ctx.out, lambda: card.source.folder(ctx.project_root)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -107,6 +108,23 @@ class Encoder(nn.Module):
     def row_mask(self) -> Tensor:
         """Where the rows in flight have sub-tokens, bool [R, S]; an error while the encoder computes nothing."""
         self._lacks("E985", "rows in flight at the moment")
+
+    @property
+    def front_width(self) -> int:
+        """Of the vectors that `fronted` takes."""
+        return self.width
+
+    def fronted(self, vectors: Tensor) -> AbstractContextManager[object]:
+        """While it is open, vectors [B, front_width] stand in front of the examples, for a strategy to tell them apart.
+
+        They are added to what the encoder would read first anyway: the special sub-token of every example and window.
+        """
+
+        def add(read: Tensor) -> Tensor:
+            first = read[:, :1] + self.per_row(vectors).unsqueeze(1).to(read.dtype)
+            return torch.cat([first, read[:, 1:]], 1)
+
+        return self.places.after(self.places.embeddings, add)
 
     def _lacks(self, code: str, what: str) -> NoReturn:
         raise EncoderError(code, f"an encoder of type '{self.options.type}' has no {what}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mtlspec.io.project import Project
@@ -17,11 +17,12 @@ class Request:
     name: str  # of the card
     out: Path
     project_root: Path
-    inputs: Mapping[str, Path]  # role -> artifact: `data` for sources that learn from it
+    inputs: Mapping[str, Path]  # role -> artifact: `data`, or `data-<corpus>`, for sources that learn from it
     data_card: DataCard | None  # what those data are
     device: str
     progress: Callable[[int, int, str], None]  # (done, total, what)
     weights: bool = True  # False: the encoder learns its own, and a tokenizer is enough
+    data_cards: Mapping[str, DataCard] = field(default_factory=dict)  # corpus -> card, for one that learns from all
 
     @property
     def card_file(self) -> Path:

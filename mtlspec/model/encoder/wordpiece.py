@@ -129,13 +129,18 @@ def train_wordpiece(words: Iterable[str], vocabulary: int, min_frequency: int, l
     tokenizer = Tokenizer(models.WordPiece(vocab, unk_token=SPECIAL_TOKENS["unk_token"]))
     tokenizer.add_special_tokens(special)
     tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder = normalizer, splitter, decoders.WordPiece()
+    tokenizer.post_processor = framed(vocab)
+    return tokenizer
+
+
+def framed(vocab: Mapping[str, int]) -> processors.TemplateProcessing:
+    """What puts BERT's special tokens around one text or two."""
     cls, sep = SPECIAL_TOKENS["cls_token"], SPECIAL_TOKENS["sep_token"]
-    tokenizer.post_processor = processors.TemplateProcessing(
+    return processors.TemplateProcessing(
         single=f"{cls} $A {sep}",
         pair=f"{cls} $A {sep} $B:1 {sep}:1",
         special_tokens=[(cls, vocab[cls]), (sep, vocab[sep])],
     )
-    return tokenizer
 
 
 def save_tokenizer(tokenizer: Tokenizer, directory: Path, max_length: int, lowercase: bool) -> None:

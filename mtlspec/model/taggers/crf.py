@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field
 
-from mtlspec.model.tagger import UNKNOWN, Tagger
+from mtlspec.model.tagger import UNKNOWN, Tagger, some_outputs
 from mtlspec.spec.families import TaggerOptions
 
 if TYPE_CHECKING:
@@ -49,11 +49,25 @@ class Crf(Tagger):
             }
         )
         self.module = nn.ModuleDict({"emissions": self._emissions, "scores": self._scores})
+        self._columns: Tensor | None = None  # the tags of the parameters that are ours; None: all
         self._l2 = transition_l2
         allowed = allowed_transitions(tags, scheme)
         self._penalties = tuple(
             (~torch.from_numpy(may)).float() * FORBIDDEN for may in (allowed.pairs, allowed.start, allowed.end)
         )
+
+    def borrow(self, whole: Self, columns: Tensor) -> None:
+        """The parameters of another CRF; what the scheme forbids stays our own."""
+        self._emissions, self._scores, self.module = whole._emissions, whole._scores, whole.module
+        self._columns = columns
+
+    def _chain(self) -> tuple[Tensor, Tensor, Tensor]:
+        """transitions [C, C], start [C] and end [C] of our own tags."""
+        transitions, start, end = (self._scores[name] for name in ("transitions", "start", "end"))
+        if self._columns is None:
+            return transitions, start, end
+        own = self._columns.to(start.device)
+        return transitions[own.unsqueeze(1), own], start[own], end[own]
 
     def loss(self, words: Tensor, mask: Tensor, tags: Tensor) -> Tensor:
         """Negative log-likelihood of the known tags, per word that has one; plus the L2 penalty.
@@ -62,9 +76,8 @@ class Crf(Tagger):
         """
         from mtlspec.structs.linear_chain import log_partition, nll
 
-        scores = self._scores
         # The chain is summed in float32 whatever the precision of the encoder: log-sum-exp over a sentence needs it.
-        emissions, chain = self._emissions(words).float(), (scores["transitions"], scores["start"], scores["end"], mask)
+        emissions, chain = self._emit(words), (*self._chain(), mask)
         known = (tags != UNKNOWN) & mask
         if bool((known | ~mask).all()):
             losses = nll(emissions, *chain, tags.clamp(min=0))
@@ -72,23 +85,25 @@ class Crf(Tagger):
             agreeing = emissions.masked_fill(_excluded(tags, known, emissions.shape[2]), float("-inf"))
             losses = log_partition(emissions, *chain) - log_partition(agreeing, *chain)
         loss: Tensor = losses.sum() / known.sum().clamp(min=1)
-        return loss + self._l2 * scores["transitions"].square().sum() if self._l2 else loss
+        return loss + self._l2 * self._scores["transitions"].square().sum() if self._l2 else loss
 
     def decode(self, words: Tensor, mask: Tensor) -> Tensor:
         from mtlspec.structs.linear_chain import viterbi
 
-        names = ("transitions", "start", "end")
         transitions, start, end = (
-            self._scores[name] + penalty.to(words.device) for name, penalty in zip(names, self._penalties, strict=True)
+            score + penalty.to(words.device) for score, penalty in zip(self._chain(), self._penalties, strict=True)
         )
-        tags, _ = viterbi(self._emissions(words).float(), transitions, start, end, mask)
+        tags, _ = viterbi(self._emit(words), transitions, start, end, mask)
         return tags
 
     def probabilities(self, words: Tensor, mask: Tensor) -> Tensor:
         from mtlspec.structs.linear_chain import marginals
 
-        scores = self._scores
-        return marginals(self._emissions(words).float(), scores["transitions"], scores["start"], scores["end"], mask)
+        return marginals(self._emit(words), *self._chain(), mask)
+
+    def _emit(self, words: Tensor) -> Tensor:
+        """Scores of our own tags, float32 [B, W, C]."""
+        return some_outputs(self._emissions, words, self._columns).float()
 
 
 def _excluded(tags: Tensor, known: Tensor, count: int) -> Tensor:

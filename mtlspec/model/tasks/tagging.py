@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mtlspec.metrics.metric import Metric
     from mtlspec.metrics.schemes import Scheme
     from mtlspec.model.encoder.states import States
+    from mtlspec.model.tagger import Tagger
 
 
 class Options(TaskOptions):
@@ -66,10 +67,28 @@ class Tagging(Task):
         self.tags = sorted(labels)
         scheme: Scheme = detect_scheme(self.tags) if options.scheme == "auto" else options.scheme
         self.metric: Metric = TagAccuracy() if scheme == "plain" else SpanF1(scheme)
-        self._options = options
+        self.decoder = options.decoder
+        self._width = width
         self._dropout = nn.Dropout(options.dropout)
         self._tagger = options.decoder.build(width, self.tags, scheme)
         self.module = nn.ModuleDict({"dropout": self._dropout, "tagger": self._tagger.module})
+
+    def tagger_of(self, tags: Sequence[str]) -> Tagger:
+        """A tagger like this task's, with other tags and fresh parameters; it forbids no sequence of them."""
+        return self.decoder.build(self._width, tags, "plain")
+
+    def borrow(self, whole: Tagger, tags: Sequence[str], columns: Tensor) -> None:
+        """Choose among `tags`, which are columns int64 [C] of a tagger that tasks have in common; who made it keeps it.
+
+        If these are other tags than the task's own, no sequence of them is forbidden.
+        """
+        from torch import nn
+
+        if list(tags) != self.tags:
+            self.tags = list(tags)
+            self._tagger = self.tagger_of(tags)
+        self._tagger.borrow(whole, columns)
+        self.module = nn.ModuleDict({"dropout": self._dropout})
 
     def encode(self, split: PreparedSplit) -> TagGold:
         import torch
