@@ -61,10 +61,12 @@ def read(job: AnalysisJob) -> list[Chosen]:
             continue
         counts = np.array(models[0].encoder.heads.counts)
         late = [not all(own.sum() == counts.sum() for own in run) for run in sets]
-        tasks = tuple(task.name for task in models[0].tasks)
+        names = [task.name for task in models[0].tasks]
+        tasks = tuple(sorted(names, key=[*variant.learnt, *names].index))  # as its label has them
+        order = [names.index(task) for task in tasks]
         seeds = tuple(seed for seed, switched in zip(variant.seeds, late, strict=True) if switched)
         before = tuple(seed for seed in variant.seeds if seed not in seeds)
-        found.append(Chosen(variant, tasks, seeds, before, np.stack(sets)[np.array(late)], counts))
+        found.append(Chosen(variant, tasks, seeds, before, np.stack(sets)[np.array(late)][:, order], counts))
     return found
 
 

@@ -59,7 +59,8 @@ def _words(group: Mapping[str, Any], tasks: int, batching: str | None) -> str:
         static = sharing.get("mode") == "static"
         words.append("heads pruned after training" if static else "heads pruned while training")
     elif sharing["type"] == "iat":
-        words.append("in the end every task on heads of its own")
+        own = "without its least important heads" if sharing.get("prune_least") else "on heads of its own"
+        words.append(f"in the end every task {own}")
     elif sharing["type"] != "hard":
         words.append(f"sharing by {sharing['type'].replace('_', ' ')}")
     if start := group.get("start"):

@@ -12,6 +12,7 @@ import pytest
 from mtlspec import kinds
 from mtlspec.analyses import _task_heads as made
 from mtlspec.contract.analyses import check_findings
+from mtlspec.model.multitask import load_model
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob
@@ -34,8 +35,14 @@ def test_findings_of_trained_models_are_complete(toy_encoder: Path, toy_prepared
     check_findings("task_heads", lambda out: analysis.run(replace(job, out=out)), tmp_path / "found")
     findings = Findings.read(tmp_path / "found/a")
     assert list(findings.numbers) == ["iat-pos-names"], "models without sets are passed over"
-    for sets in findings.numbers["iat-pos-names"].values():
+    for seed, sets in findings.numbers["iat-pos-names"].items():
         assert {task: len(heads) for task, heads in sets.items()} == {"pos": 3, "names": 3}
+        model = load_model(inputs[f"train-iat-pos-names-s{seed}"])
+        told = model.sharing.task_heads()
+        assert told is not None
+        for task, own in zip(model.tasks, told, strict=True):
+            assert sets[task.name] == (own.nonzero() + 1).tolist()
+    assert [row[0].text for row in findings.tables[0].rows] == ["pos", "names"], "as the model's label has them"
     assert [figure.name for figure in findings.figures] == ["task_heads"]
 
 

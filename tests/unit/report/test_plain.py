@@ -28,6 +28,10 @@ _L0 = {"type": "l0", "mode": "dynamic"}
             {"tasks": "all", "sharing": {"type": "iat"}},
             "all 3 tasks together, in the end every task on heads of its own",
         ),
+        (
+            {"tasks": "all", "sharing": {"type": "iat", "prune_least": True}},
+            "all 3 tasks together, in the end every task without its least important heads",
+        ),
         ({"tasks": ["pos", "ner"], "sharing": {"type": "mine"}}, "pos + ner together, sharing by mine"),
         (
             {"tasks": "each", "sweep": {"train.examples": [1, 2]}, "start": {"group": "a"}},
