@@ -2,7 +2,8 @@
 
 Sentences are random symbols. Task `previous` asks for the symbol before each word, task `next` for the one after it.
 One head looks one position back and copies what it sees, another looks ahead; all other heads are random. The decoders
-read the copies. So there is one right answer to the question which heads a task needs.
+read the copies. So there is one right answer to the question which heads a task needs. A back-up head does the work of
+the first one, but only where there is no copy yet: as long as the first one is there, nothing depends on it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Planted:
 
     model: Any
     places: dict[str, Place]
+    backup: Place | None = None
 
 
 def corpus(seed: int, size: int) -> list[Sentence]:
@@ -53,8 +55,20 @@ def write_data(root: Path) -> Path:
     return toy.write_prepared(root / "prepared", encoder, splits)
 
 
-def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False) -> Planted:
-    """Two heads at places that the seed chooses; `empty` leaves random heads there."""
+def plant(
+    data: Any,
+    seed: int,
+    sharing: dict[str, Any],
+    *,
+    empty: bool = False,
+    asks: dict[str, str] | None = None,
+    backup: bool = False,
+) -> Planted:
+    """Two heads at places that the seed chooses; `empty` leaves random heads there.
+
+    `asks`: tasks and what they ask for, `previous` or `next`, if not one of each. `backup`: the first head is in the
+    first layer, and one of the second layer stands in for it.
+    """
     from transformers import BertConfig, BertModel
 
     from mtlspec.kinds import options_class
@@ -66,6 +80,9 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
     torch.manual_seed(seed)
     first, second = random.Random(seed).sample(range(LAYERS * HEADS), 2)
     places = {"previous": divmod(first, HEADS), "next": divmod(second, HEADS)}
+    spare = (1, (first + 1) % HEADS) if backup else None
+    if backup:
+        places = {"previous": (0, first % HEADS), "next": (0, (first + 1) % HEADS)}
     config = BertConfig(
         vocab_size=5 + len(SYMBOLS),
         hidden_size=WIDTH,
@@ -84,7 +101,10 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
         if not empty:
             for task, place in places.items():
                 _set_copying_head(bert, task, place)
-    tasks = {name: {"type": "tagging", "layer": name, "dropout": 0.0} for name in places}
+        if spare is not None:
+            _set_backup_head(bert, "previous", places["previous"], spare)
+    asked = asks or {name: name for name in places}
+    tasks = {name: {"type": "tagging", "layer": layer, "dropout": 0.0} for name, layer in asked.items()}
     built: Any = {name: options_class(TASKS, "tagging").model_validate(options) for name, options in tasks.items()}
     strategy: Any = options_class(SHARING, sharing["type"]).model_validate(sharing)
     encoder = Transformer(bert, Reading(card="planted", subword_dropout=0.0), data.specials)
@@ -93,7 +113,7 @@ def plant(data: Any, seed: int, sharing: dict[str, Any], *, empty: bool = False)
         for task in model.tasks:
             _set_decoder(task)
     model.module.eval()
-    return Planted(model, places)
+    return Planted(model, places, spare)
 
 
 def _set_embeddings(bert: Any) -> None:
@@ -133,6 +153,20 @@ def _set_copying_head(bert: Any, task: str, place: Place) -> None:
         layer.output.dense.weight[COPY_AT[task] + number, rows.start + number] = 1.0
 
 
+def _set_backup_head(bert: Any, task: str, first: Place, place: Place) -> None:
+    """A copying head whose queries turn to [CLS], where there is nothing to copy, as soon as they find a copy."""
+    _set_copying_head(bert, task, place)
+    layer, start = bert.encoder.layer[place[0]].attention, place[1] * HEAD_WIDTH
+    symbols, copies = (slice(at, at + len(SYMBOLS)) for at in (SYMBOL_AT, COPY_AT[task]))
+    layer.self.query.weight[start, copies] = 14.0
+    layer.self.query.weight[start, 1] = 30.0  # the first word has nothing but [CLS] before it
+    layer.self.value.weight[start : start + len(SYMBOLS), symbols] -= 1 / len(SYMBOLS)  # [CLS] has all alike
+    written = bert.encoder.layer[first[0]].attention.output.dense.weight  # random heads must not blur either
+    written[symbols] = 0
+    written[copies, : first[1] * HEAD_WIDTH] = 0
+    written[copies, (first[1] + 1) * HEAD_WIDTH :] = 0
+
+
 def _set_decoder(task: Any) -> None:
     """Scores that are right but not certain: where the loss is flat, no gradient tells what matters."""
     linear = task.module["tagger"]
@@ -142,4 +176,4 @@ def _set_decoder(task: Any) -> None:
         if tag == NONE:
             linear.bias[number] = 2.0
         else:
-            linear.weight[number, COPY_AT[task.name] + SYMBOLS.index(tag)] = 1.5
+            linear.weight[number, COPY_AT[task.layer] + SYMBOLS.index(tag)] = 1.5

@@ -80,12 +80,12 @@ def compare_runs(metric: Metric, a: Sequence[Rows], b: Sequence[Rows]) -> Differ
         what, sizes = ("scored test examples", examples) if len(examples) > 1 else ("columns of counts", columns)
         message = f"runs that are compared have different numbers of {what}: {', '.join(map(str, sorted(sizes)))}"
         raise StageError("E437", message, hint="evaluate them on the same data")
-    return _difference(Runs.of(metric, a), Runs.of(metric, b))
+    return difference_between(Runs.of(metric, a), Runs.of(metric, b))
 
 
 def compare_scores(a: Sequence[float], b: Sequence[float]) -> Difference:
     """Two configurations of which only the runs' scores are known; test examples count as given."""
-    return _difference(Runs(np.asarray(a, np.float64)), Runs(np.asarray(b, np.float64)))
+    return difference_between(Runs(np.asarray(a, np.float64)), Runs(np.asarray(b, np.float64)))
 
 
 def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds: int, seed: int) -> Difference:
@@ -104,7 +104,14 @@ def loss_words(judged: Sequence[Judgement], margin: float = MARGIN) -> str:
     return f"{told}, undecided in {len(judged) - kept - lost}"
 
 
-def _difference(a: Runs, b: Runs) -> Difference:
+def above_zero(runs: Runs) -> Difference:
+    """A statistic of one configuration that is zero if there is nothing to tell: a t test of its mean."""
+    nothing = Runs(np.zeros_like(runs.scores), None if runs.pulls is None else np.zeros_like(runs.pulls))
+    return difference_between(runs, nothing)
+
+
+def difference_between(a: Runs, b: Runs) -> Difference:
+    """The same for runs of which any statistic is known, and perhaps what each example does to it."""
     difference, seeds = float(a.mean - b.mean), (a.number, b.number)
     sentences = None if a.pulls is None else int(a.pulls.shape[-1])
     if min(seeds) < 2:
