@@ -49,12 +49,11 @@ def what_is_kept(
 
 
 def _goes_on(stage: Stage, update: int | None, updates: int | None) -> str:
-    """Models alone have resume points: an encoder is pre-trained in one go, and all other stages are short."""
+    """What is trained or pre-trained has resume points; all other stages are short."""
     if update is not None:
         return f"{stage.name} goes on from {from_update(update, updates)}"
-    if stage.kind == "train":
-        return f"{stage.name} starts again: it has no resume point yet"
-    return f"{stage.name} starts again" + (": pre-training always does" if pretrains(stage) else "")
+    learns = stage.kind == "train" or pretrains(stage)
+    return f"{stage.name} starts again" + (": it has no resume point yet" if learns else "")
 
 
 def from_update(update: int, updates: int | None) -> str:

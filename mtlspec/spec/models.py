@@ -123,8 +123,8 @@ class TrainOptions(Frozen):
     )
     checkpoint_every: PositiveInt | None = Field(
         default=None,
-        description="Updates between resume points, which are also written at each epoch's end. Default: by the clock, "
-        "so that writing takes at most a fiftieth of the time and about 11 GB an hour. No result depends on it.",
+        description="Updates between resume points; each epoch then ends with one, too. Default: by the clock alone, "
+        "at most one in half a minute, a fiftieth of the time and about 11 GB an hour. No result depends on it.",
     )
 
 

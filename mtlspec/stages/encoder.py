@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from pydantic import TypeAdapter
 
 from mtlspec.model.encoder.known_as import known_as
-from mtlspec.model.encoder.request import Request
+from mtlspec.model.encoder.request import Point, Request
 from mtlspec.spec.cards import DataCard, EncoderCard
 from mtlspec.spec.encoders import AnEncoder, EncoderOptions
 from mtlspec.spec.models import RunOptions
 from mtlspec.stages.context import StageContext, StageResult
+from mtlspec.train.checkpoint import ResumePoints, Section
 from mtlspec.train.determinism import make_deterministic
+from mtlspec.train.pace import Pace
+from mtlspec.train.resuming import RESUMED
+
+
+class PacedPoints:
+    """Resume points of pre-training, as often as they cost little."""
+
+    def __init__(self, ctx: StageContext) -> None:
+        self._points, self._pace, self._progress = ResumePoints(ctx.work, ctx.identity), Pace(None), ctx.progress
+
+    def newest(self, updates: int) -> Point | None:
+        saved = self._points.latest()
+        if saved is None:
+            return None
+        section = saved["pretraining"]
+        self._progress(section.values["update"], updates, RESUMED)
+        return Point(section.values["update"], section.values["own"], section.tensors)
+
+    def offer(self, update: int, make: Callable[[], Point]) -> None:
+        if self._pace.due(update, epoch_ended=False):
+            self._pace.write(lambda: self._save(make()))
+
+    def _save(self, point: Point) -> int:
+        values = {"update": point.update, "own": dict(point.values)}
+        return self._points.save(point.update, {"pretraining": Section(values, point.tensors)})
 
 
 def run(ctx: StageContext) -> StageResult:
@@ -30,6 +57,7 @@ def run(ctx: StageContext) -> StageResult:
         progress=ctx.progress,
         weights=options.reads_weights,
         data_cards={name: DataCard.model_validate(raw) for name, raw in ctx.params.get("data_cards", {}).items()},
+        points=PacedPoints(ctx),
     )
     started = time.perf_counter()
     with known_as(ctx.out, lambda: card.source.folder(ctx.project_root)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from mtlspec.model.moments import load_moments, moments
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.sharing import ParameterGroup
 from mtlspec.spec.models import TrainOptions
@@ -15,8 +16,6 @@ from mtlspec.train.numbers import number
 
 if TYPE_CHECKING:
     from mtlspec.train.numbers import Number
-
-_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
 class Optimiser:
@@ -50,17 +49,10 @@ class Optimiser:
         return norm
 
     def tensors(self) -> dict[str, Tensor]:
-        """Adam's moments, named by the parameter's place; parameters without a gradient so far have none."""
-        states = ((i, self.adam.state.get(p)) for i, p in enumerate(self.parameters))
-        return {f"{i:05d}.{key}": state[key].cpu() for i, state in states if state for key in _MOMENTS}
+        return moments(self.adam, self.parameters)
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
-        self.adam.state.clear()
-        for i, parameter in enumerate(self.parameters):
-            if f"{i:05d}.step" in tensors:
-                self.adam.state[parameter] = {
-                    key: tensors[f"{i:05d}.{key}"].to(parameter.device, copy=True) for key in _MOMENTS
-                }
+        load_moments(self.adam, self.parameters, tensors)
 
 
 def parameter_groups(

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mtlspec.data.batching import BatchCursor, Specials, sequential
+from mtlspec.model.encoder.request import Point, Points
+from mtlspec.model.moments import load_moments, moments
 
 IGNORED = -100
 CURVE_POINTS = 20
@@ -89,34 +91,79 @@ def sinusoids(positions: int, width: int) -> Tensor:
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
+@dataclass
+class _Progress:
+    """What moves while a model is pre-trained. No dropout is used, so nothing draws from torch's own generator."""
+
+    model: Any
+    optimiser: torch.optim.AdamW
+    cursor: BatchCursor
+    masks: torch.Generator
+    sums: Tensor  # float64 [2]: loss, predictions since the last point of the curve
+    curve: list[dict[str, float]]
+    update: int = 0
+
+    def save(self) -> Point:
+        own = {"sums": self.sums, "masks": self.masks.get_state()}
+        tensors = {
+            **{f"own/{name}": value.cpu() for name, value in own.items()},
+            **{f"weight/{name}": value.detach().cpu() for name, value in self.model.named_parameters()},
+            **{f"adam/{name}": value for name, value in moments(self.optimiser, self._parameters()).items()},
+        }
+        return Point(self.update, {"cursor": self.cursor.state(), "curve": self.curve}, tensors)
+
+    def load(self, point: Point) -> None:
+        tensors = point.tensors
+        self.update, self.curve = point.update, list(point.values["curve"])
+        self.cursor.load_state(point.values["cursor"])
+        self.masks.set_state(tensors["own/masks"])
+        self.sums.copy_(tensors["own/sums"])
+        with torch.no_grad():
+            for name, weight in self.model.named_parameters():
+                weight.copy_(tensors[f"weight/{name}"])
+        adam = {name.removeprefix("adam/"): value for name, value in tensors.items() if name.startswith("adam/")}
+        load_moments(self.optimiser, self._parameters(), adam)
+
+    def _parameters(self) -> list[nn.Parameter]:
+        return [parameter for group in self.optimiser.param_groups for parameter in group["params"]]
+
+
 def pretrain(
-    model: Any, text: Text, specials: Specials, schedule: Schedule, progress: Callable[[int, int, str], None]
+    model: Any,
+    text: Text,
+    specials: Specials,
+    schedule: Schedule,
+    progress: Callable[[int, int, str], None],
+    points: Points,
 ) -> list[dict[str, float]]:
-    """Train a `BertForMaskedLM` in place; returns about twenty points of the learning curve."""
+    """Train a `BertForMaskedLM` in place, from its newest resume point; returns about twenty points of the curve."""
     device = next(model.parameters()).device
-    generator = torch.Generator().manual_seed(schedule.seed)
     cursor = BatchCursor(text.lengths, schedule.sentences, schedule.tokens, schedule.seed, "pretrain")
     updates = schedule.epochs * cursor.batches_per_pass
     optimiser = torch.optim.AdamW(_groups(model, schedule.weight_decay), lr=schedule.lr, betas=(0.9, 0.98), fused=True)
-    curve: list[dict[str, float]] = []
-    sums = torch.zeros(2, dtype=torch.float64, device=device)  # loss, predictions since the last point
+    masks = torch.Generator().manual_seed(schedule.seed)
+    state = _Progress(model, optimiser, cursor, masks, torch.zeros(2, dtype=torch.float64, device=device), [])
+    if (point := points.newest(updates)) is not None:
+        state.load(point)
     model.train()
-    for update in range(1, updates + 1):
+    while state.update < updates:
+        state.update += 1
         pieces, inner = text.batch(cursor.next(), specials)
-        pieces, target = mask_pieces(pieces, inner, schedule.mask, specials, model.config.vocab_size, generator)
+        pieces, target = mask_pieces(pieces, inner, schedule.mask, specials, model.config.vocab_size, masks)
         loss, _ = _losses(model, pieces.to(device), target.to(device), specials.pad)
         loss.mean().backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
         for group in optimiser.param_groups:
-            group["lr"] = schedule.lr * _rate(update, updates, schedule.warmup)
+            group["lr"] = schedule.lr * _rate(state.update, updates, schedule.warmup)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-        sums += torch.stack([loss.detach().double().sum(), sums.new_tensor(loss.numel())])
-        progress(update, updates, "pre-training")
-        if update * CURVE_POINTS // updates > (update - 1) * CURVE_POINTS // updates:
-            curve.append({"update": update, "loss": round(float(sums[0] / sums[1]), 4)})
-            sums.zero_()
-    return curve
+        state.sums += torch.stack([loss.detach().double().sum(), state.sums.new_tensor(loss.numel())])
+        if state.update * CURVE_POINTS // updates > (state.update - 1) * CURVE_POINTS // updates:
+            state.curve.append({"update": state.update, "loss": round(float(state.sums[0] / state.sums[1]), 4)})
+            state.sums.zero_()
+        points.offer(state.update, state.save)
+        progress(state.update, updates, "pre-training")
+    return state.curve
 
 
 @torch.no_grad()

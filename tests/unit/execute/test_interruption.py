@@ -17,7 +17,8 @@ from mtlspec.plan.types import Stage, StageKind
     [
         ("train", {}, 400, "x goes on from update 400 of 1,200"),
         ("train", {}, None, "x starts again: it has no resume point yet"),
-        ("encoder", {"data_card": {}}, None, "x starts again: pre-training always does"),
+        ("encoder", {"data_card": {}}, None, "x starts again: it has no resume point yet"),
+        ("encoder", {"data_card": {}}, 30, "x goes on from update 30 of 1,200"),
         ("encoder", {}, None, "x starts again"),
         ("prepare", {}, None, "x starts again"),
     ],

@@ -67,7 +67,7 @@ class Options(SourceOptions):
                 include={"epochs", "sentences", "tokens", "lr", "warmup", "weight_decay", "clip", "mask", "seed"}
             )
         )
-        curve = pretrain(model, texts["train"], tokenizer.specials, schedule, request.progress)
+        curve = pretrain(model, texts["train"], tokenizer.specials, schedule, request.progress, request.points)
         dev = masked_scores(model, texts["dev"], tokenizer.specials, schedule)
         _save(model, self, request)
         return {

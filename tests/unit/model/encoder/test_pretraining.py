@@ -22,13 +22,17 @@ import mtlspec
 from mtlspec.data.tokenizer import WordTokenizer
 from mtlspec.errors import EncoderError
 from mtlspec.io.digest import digest_tree
+from mtlspec.model.encoder import pretraining
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.pretraining import IGNORED, Text, mask_pieces, sinusoids
+from mtlspec.model.encoder.request import Point
 from mtlspec.model.encoder.sources import pretrain
 from mtlspec.model.encoder.wordpiece import learn_pieces, save_tokenizer, train_wordpiece
 from mtlspec.spec.cards import DataCard
 from mtlspec.stages import encoder as stage
-from mtlspec.stages.context import StageContext
+from mtlspec.stages.context import StageContext, silent
+from mtlspec.train.pace import Pace
+from mtlspec.train.resuming import RESUMED, points
 from tests.unit.model.encoder import small
 
 WORDS = ["low", "lower", "lowest", "new", "newer", "newest", "wide", "wider", "widest"] * 5
@@ -187,7 +191,7 @@ def corpus(tmp_path_factory):
     return folder
 
 
-def run(corpus: Path, out: Path, card=None, **changes):
+def run(corpus: Path, out: Path, card=None, progress=silent, **changes):
     out.mkdir()
     params = {
         "encoder": {"card": "toy"},
@@ -195,7 +199,8 @@ def run(corpus: Path, out: Path, card=None, **changes):
         "run": {"threads": 1},
         "data_card": DataCard.model_validate(card or CARD).model_dump(mode="json"),
     }
-    return stage.run(StageContext("pretrain-toy", params, {"data": corpus}, out, out, "id", out.parent))
+    work = out.parent / ("whole-work" if out.name == "whole" else "work")  # points of one that was cut short
+    return stage.run(StageContext("pretrain-toy", params, {"data": corpus}, out, work, "id", out.parent, progress))
 
 
 @pytest.fixture(autouse=True)
@@ -221,6 +226,56 @@ def test_pre_training_is_the_same_to_the_bit_and_learns(corpus, tmp_path):
     other = run(corpus, tmp_path / "c", seed=2)
     assert digest_tree(tmp_path / "c") != digest_tree(tmp_path / "a")
     assert other.facts["vocabulary"] == first.facts["vocabulary"]
+
+
+def test_pre_training_that_was_cut_short_goes_on_to_the_same_bytes(corpus, tmp_path, monkeypatch):
+    whole = run(corpus, tmp_path / "whole")
+    assert not (tmp_path / "whole-work").exists()  # half a minute is over before a point is worth its time
+    monkeypatch.setattr(stage, "Pace", lambda _: Pace(7))
+    seen, kills = [], [52, 90]
+
+    def stop(done, total, what):
+        seen.append((done, total, what))
+        if kills and done == kills[0]:
+            kills.pop(0)
+            raise KeyboardInterrupt
+
+    for attempt in ("first", "second"):
+        with pytest.raises(KeyboardInterrupt):
+            run(corpus, tmp_path / attempt, progress=stop)
+    assert [path.name for path in points(tmp_path / "work")] == ["update-000000084", "update-000000077"]
+    torch.manual_seed(99)  # whatever another process had drawn
+    last = run(corpus, tmp_path / "last", progress=stop)
+    assert [line for line in seen if line[2] == RESUMED] == [(49, 120, RESUMED), (84, 120, RESUMED)]
+    assert digest_tree(tmp_path / "last") == digest_tree(tmp_path / "whole")
+    assert last.facts == whole.facts
+
+
+@pytest.mark.parametrize("lost", ["weight/", "adam/", "own/masks", "own/sums", "cursor", "curve"])
+def test_a_resume_point_of_pre_training_holds_nothing_in_vain(lost, corpus, tmp_path, monkeypatch):
+    """A part that stays as a new process has it shows in the result."""
+    monkeypatch.setattr(stage, "Pace", lambda _: Pace(7))
+    kept = {}
+    load = pretraining._Progress.load
+
+    def partly(state, point):
+        fresh = state.save()
+        values = {**point.values, **{name: value for name, value in fresh.values.items() if name == lost}}
+        tensors = {name: value for name, value in point.tensors.items() if not name.startswith(lost)}
+        tensors |= {name: value for name, value in fresh.tensors.items() if name.startswith(lost)}
+        kept[lost] = True
+        load(state, Point(point.update, values, tensors))
+
+    def stop(done, total, what):
+        if done == 52 and what != RESUMED:
+            raise KeyboardInterrupt
+
+    whole = run(corpus, tmp_path / "whole", epochs=6)
+    with pytest.raises(KeyboardInterrupt):
+        run(corpus, tmp_path / "first", epochs=6, progress=stop)
+    monkeypatch.setattr(pretraining._Progress, "load", partly)
+    last = run(corpus, tmp_path / "last", epochs=6)
+    assert kept and (last.facts, digest_tree(tmp_path / "last")) != (whole.facts, digest_tree(tmp_path / "whole"))
 
 
 def test_raw_texts_are_read_word_by_word(corpus, tmp_path):
