@@ -16,7 +16,8 @@ from mtlspec.data.layer_kinds import kind_of, layer_kind
 from mtlspec.errors import DataError
 from mtlspec.metrics.metric import Metric
 from mtlspec.metrics.rebuild import METRICS, rebuild_metric
-from mtlspec.spec.families import LAYERS, GeneratorOptions, ReaderOptions
+from mtlspec.spec.card_families import GeneratorOptions, ReaderOptions
+from mtlspec.spec.families import LAYERS
 from mtlspec.spec.families import METRICS as OWN_METRICS
 
 

@@ -22,7 +22,7 @@ from mtlspec.contract.toy_language import corpus
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import MtlspecError
 from mtlspec.io.project import Project
-from mtlspec.spec import families
+from mtlspec.spec import card_families, families
 from mtlspec.spec.own_kinds import own_kinds
 
 Promises = Iterator[tuple[str, Callable[[], object]]]
@@ -190,7 +190,7 @@ def _analysis(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
 
 
 def _reader(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
-    options = kinds.parse(family, families.ReaderOptions, bench.example(family, name))
+    options = kinds.parse(family, card_families.ReaderOptions, bench.example(family, name))
 
     def attempt() -> None:
         sample = getattr(kinds.load(family, name), "SAMPLE", None)
@@ -202,7 +202,7 @@ def _reader(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
 
 
 def _generator(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
-    options = kinds.parse(family, families.GeneratorOptions, bench.example(family, name))
+    options = kinds.parse(family, card_families.GeneratorOptions, bench.example(family, name))
     yield "writes the same bytes twice", partial(data.check_generator, options, folder)
 
 

@@ -14,8 +14,8 @@ from mtlspec.data.escapes import unescape
 from mtlspec.data.files import split_files
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, Place
+from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.cards import DataCard, FileGroup, HoldOut
-from mtlspec.spec.families import ReaderOptions
 
 if TYPE_CHECKING:
     from mtlspec.data.blocks import Block

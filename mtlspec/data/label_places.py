@@ -11,8 +11,9 @@ from mtlspec.data.files import split_files
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, MtlspecError, Place, Problems
+from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.cards import DataCard, FileGroup
-from mtlspec.spec.families import ReaderOptions, Unreadable
+from mtlspec.spec.families import Unreadable
 
 
 def unreadable_labels(card: DataCard, root: Path, shown: str, layer: str, task: str, found: Unreadable) -> MtlspecError:

@@ -9,16 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.kinds import Frozen, OneOf, Sequence_
-from mtlspec.spec.families import (
-    GENERATORS,
-    READERS,
-    SOURCES,
-    GeneratorOptions,
-    LayerKind,
-    ReaderOptions,
-    Sha256,
-    SourceOptions,
-)
+from mtlspec.spec.card_families import GeneratorOptions, ReaderOptions, SourceOptions
+from mtlspec.spec.families import GENERATORS, READERS, SOURCES, LayerKind, Sha256
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Name = Annotated[str, Field(pattern=NAME)]

@@ -7,7 +7,7 @@ import pytest
 from mtlspec import kinds
 from mtlspec.contract.general import check_light, check_named
 from mtlspec.errors import SpecError
-from mtlspec.spec import families
+from mtlspec.spec import card_families, families
 from mtlspec.spec.encoders import EncoderOptions
 
 KINDS = [(family, name) for family in families.FAMILIES for name in kinds.names(family)]
@@ -18,9 +18,9 @@ BASES = {
     families.SAMPLERS: families.SamplerOptions,
     families.BALANCE: families.BalanceOptions,
     families.ANALYSES: families.AnalysisOptions,
-    families.READERS: families.ReaderOptions,
-    families.GENERATORS: families.GeneratorOptions,
-    families.SOURCES: families.SourceOptions,
+    families.READERS: card_families.ReaderOptions,
+    families.GENERATORS: card_families.GeneratorOptions,
+    families.SOURCES: card_families.SourceOptions,
     families.TASK_SETS: families.TaskSetOptions,
     families.ENCODERS: EncoderOptions,
 }

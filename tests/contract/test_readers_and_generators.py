@@ -12,7 +12,8 @@ import pytest
 from mtlspec import kinds
 from mtlspec.contract.data import check_generator, check_reader
 from mtlspec.data.sentence import Sentence
-from mtlspec.spec.families import GENERATORS, READERS, GeneratorOptions, ReaderOptions
+from mtlspec.spec.card_families import GeneratorOptions, ReaderOptions
+from mtlspec.spec.families import GENERATORS, READERS
 from tests.unit.data.hub_cache import REVISION, fill_cache
 
 # The least that a reader needs beside its type, and a file of one sentence in its format.

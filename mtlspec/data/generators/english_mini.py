@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.data.sentence import Sentence
-from mtlspec.spec.families import GeneratorOptions
+from mtlspec.spec.card_families import GeneratorOptions
 
 SHORTEST, LONGEST = 4, 30
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.kinds import Sequence_
-from mtlspec.spec.families import GeneratorOptions
+from mtlspec.spec.card_families import GeneratorOptions
 
 SECONDS = 5.0  # to wait for the hub's first answer
 

@@ -11,7 +11,8 @@ from typing import Any
 from mtlspec import kinds
 from mtlspec.data.defects import renamed
 from mtlspec.errors import DataError
-from mtlspec.spec.families import READERS, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import READERS
 
 SAMPLE = 3000  # lines or rows that are looked at
 TASKS = {

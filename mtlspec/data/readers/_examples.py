@@ -13,7 +13,8 @@ from mtlspec.data.blocks import Block, cells
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, did_you_mean
 from mtlspec.kinds import Sequence_
-from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import LayerKind
 from mtlspec.spec.words import shorten, show
 
 Column: TypeAlias = str | int

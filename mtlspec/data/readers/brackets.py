@@ -12,7 +12,8 @@ from pydantic import Field
 from mtlspec.data.blocks import MOST_LINES, Block, endless, lines
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError
-from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import LayerKind
 
 _TOKEN = re.compile(r"[()]|[^ \t()]+")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")

@@ -14,7 +14,8 @@ from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.io.words import counted
 from mtlspec.kinds import Sequence_
-from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import LayerKind
 
 _SEPARATORS = {"tab": "\t", "space": " "}
 

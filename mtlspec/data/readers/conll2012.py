@@ -13,7 +13,8 @@ from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
 from mtlspec.data.sentence import ConTree, Frame, Layer, Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.io.words import counted
-from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import LayerKind
 
 _BEFORE = 11  # document, part, number, word, tag, parse, lemma, frameset, sense, speaker, entity
 _BEGIN, _END = "#begin document", "#end document"

@@ -12,7 +12,8 @@ from mtlspec.data.blocks import Block, paragraphs, partial_tags
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.io.words import counted
-from mtlspec.spec.families import LayerKind, ReaderOptions
+from mtlspec.spec.card_families import ReaderOptions
+from mtlspec.spec.families import LayerKind
 from mtlspec.spec.words import shorten
 
 _COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")

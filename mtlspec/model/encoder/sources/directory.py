@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import Sha256, SourceOptions
+from mtlspec.spec.card_families import SourceOptions
+from mtlspec.spec.families import Sha256
 
 if TYPE_CHECKING:
     from mtlspec.model.encoder.request import Request

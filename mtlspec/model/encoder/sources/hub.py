@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import Sha256, SourceOptions
+from mtlspec.spec.card_families import SourceOptions
+from mtlspec.spec.families import Sha256
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from mtlspec.spec.families import SourceOptions
+from mtlspec.spec.card_families import SourceOptions
 
 if TYPE_CHECKING:
     from mtlspec.data.sentence import Sentence
