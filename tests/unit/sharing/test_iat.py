@@ -88,6 +88,20 @@ def test_heads_that_no_task_of_an_update_chose_are_the_same_bits(
     assert not any(parameter._backward_hooks for parameter in state.model.module.parameters())
 
 
+def test_above_frozen_layers_tasks_move_their_heads_of_the_others(toy_encoder: Path, data: Prepared) -> None:
+    """What frozen layers compute is kept, and the heads of a task are chosen above them."""
+    train = {"freeze": 0.5, "batching": "joint"}
+    state = state_of(toy_encoder, data, {"alpha": 0.25, "delta": LATE}, train)
+    state.frozen.train()
+    assert state.kept.active
+    advance(state, state.model.sharing._options.switch(state.updates) + 1, train)  # type: ignore[attr-defined]
+    sets = _sets(state)
+    assert [len(own) for own in sets] == [1, 1, 1] and {layer for own in sets for layer, _ in own} == {1}
+    before = parts(state.model.encoder.heads, state.optimiser.adam)
+    advance(state, 1, train)
+    assert moved(before, parts(state.model.encoder.heads, state.optimiser.adam)) == set.union(*sets)
+
+
 def test_output_columns_stand_still_if_asked(toy_encoder: Path, data: Prepared) -> None:
     for columns in (False, True):
         state = state_of(toy_encoder, data, {"alpha": 0.25, "delta": LATE, "output_columns": columns})
