@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,12 @@ def check_tasks(model: MultiTaskModel, data: Prepared) -> None:
     if model.sharing.task_free:
         alike = all(torch.equal(words, apart[0]) for words in apart)
         promise(alike, "what the encoder gives depends on the task, though the strategy says that it does not")
+    tasks = torch.arange(len(batch.rows)) % len(model.tasks)
+    with torch.no_grad():
+        mixed = model.sharing.encode(replace(batch, tasks=tasks)).words
+    for row, task in enumerate(tasks.tolist()):
+        same = torch.allclose(mixed[row], apart[task][row], rtol=0, atol=1e-5)
+        promise(same, "rows of a batch in which tasks meet are not what they are in a batch of their own task")
 
 
 class _StoppedError(Exception):

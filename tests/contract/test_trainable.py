@@ -76,11 +76,12 @@ def test_a_strategy_trains_several_tasks_resumes_and_comes_back_from_disk(
     training.check(training.params(sharing={"type": sharing}), tmp_path, toy_encoder, toy_prepared)
 
 
+@pytest.mark.parametrize(("mutant", "what"), [("lying", "depends on the task"), ("first_row", "tasks meet")])
 def test_a_strategy_that_is_wrong_about_its_tasks_is_found(
-    toy_encoder: Path, toy_prepared: Path, tmp_path: Path
+    mutant: str, what: str, toy_encoder: Path, toy_prepared: Path, tmp_path: Path
 ) -> None:
-    with kinds.extended(SHARING, MUTANTS), pytest.raises(AssertionError, match="depends on the task"):
-        training.check(training.params(sharing={"type": "lying"}), tmp_path, toy_encoder, toy_prepared)
+    with kinds.extended(SHARING, MUTANTS), pytest.raises(AssertionError, match=what):
+        training.check(training.params(sharing={"type": mutant}), tmp_path, toy_encoder, toy_prepared)
 
 
 def test_a_balancing_that_forgets_is_found(toy_encoder: Path, toy_prepared: Path, tmp_path: Path) -> None:
