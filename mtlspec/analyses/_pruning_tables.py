@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,15 @@ from mtlspec.results.comparisons import with_equal_starts
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import unscored_words
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import MARGIN, Difference, compare_runs, loss_words
+from mtlspec.results.inference import LEVEL, MARGIN, Difference, Family, compare_runs, corrected, loss_words
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.lengths import ABOUT, Lengths, Times, but_unequal, read_lengths, task_cells, times
 from mtlspec.results.tables import Cell, Table, interval_text, score_text, signed, tone_of_change
 from mtlspec.results.variants import Variant, baseline_for, control_words, variants, why_no_baseline
 
 _NOTHING = Cell("–")
+Place = tuple[str, str]
+"""A model without its seeds, and a task."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,18 @@ def _counts(path: Path) -> dict[str, Rows]:
 def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
     """The paper's Table 2, a section for every task."""
     tasks = list(dict.fromkeys(task for row in rows for task in row.variant.tasks))
+    losses = _losses(rows, baseline)
+    family, adjusted = corrected(_family_name(losses), [loss.found.p for loss in losses.values()], LEVEL)
+    sure = {place for place, p in zip(losses, adjusted, strict=True) if p is not None and p < LEVEL}
     sections = tuple(
-        (task, tuple(_line(row, task, rows, baseline) for row in rows if task in row.variant.tasks)) for task in tasks
+        (task, tuple(_line(row, task, losses, sure) for row in rows if task in row.variant.tasks)) for task in tasks
     )
     caption = (
         "Test scores with closed heads masked, and with the same heads removed from the network and fractional gates "
-        f"folded into its weights: the two must not differ. {_about_delta(rows, baseline)} Work: multiply-adds of the "
-        "encoder on the test set, relative to the whole encoder, feed-forward blocks included. "
-        "Difference: the largest one between the states of the masked and the pruned encoder. A model is worth its "
-        f"pruning if Δ is near zero and the share of heads is small. {ABOUT}"
+        f"folded into its weights: the two must not differ. {_about_delta(rows, losses, baseline, family)} "
+        "Work: multiply-adds of the encoder on the test set, relative to the whole encoder, feed-forward blocks "
+        "included. Difference: the largest one between the states of the masked and the pruned encoder. A model is "
+        f"worth its pruning if Δ is near zero and the share of heads is small. {ABOUT}"
     )
     if unscored := _unscored(rows):
         caption += f" –: {unscored_words(unscored)}; predictions are compared, nothing is scored."
@@ -113,28 +118,38 @@ def _unscored(rows: Sequence[Pruned]) -> dict[str, str]:
     }
 
 
-def _about_delta(rows: Sequence[Pruned], baseline: str) -> str:
-    losses = _compared(rows, rows, baseline)
+def _about_delta(rows: Sequence[Pruned], losses: Mapping[Place, Loss], baseline: str, family: Family) -> str:
     if not losses:
         return f"Δ is empty: {why_no_baseline(baseline, [row.variant for row in rows])}."
     gated = any(row.gated for row in rows if row.variant.group == baseline)
     itself = ", which has gates itself and is taken with closed heads masked" if gated else ""
-    pairs = dict.fromkeys((loss.group, loss.against) for loss in losses if loss.against != baseline)
+    pairs = dict.fromkeys((loss.group, loss.against) for loss in losses.values() if loss.against != baseline)
     return (
         f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
         + "".join(control_words(*pair) for pair in pairs)
         + " Its interval has the variance of seeds and of sentences; a score is kept if it excludes a loss of more "
-        f"than {MARGIN:g} point, and Δ is blue (above) or red (below) if it excludes zero."
+        f"than {MARGIN:g} point. Δ is blue (above) or red (below) if it is told from zero at {100 * LEVEL:g} % "
+        f"({family.words})."
     )
 
 
-def _compared(chosen: Sequence[Pruned], rows: Sequence[Pruned], baseline: str) -> list[Loss]:
+def _losses(rows: Sequence[Pruned], baseline: str) -> dict[Place, Loss]:
     """The losses of gated models that have something to be compared with, a model's tasks one by one."""
-    losses = [_loss(row, task, rows, baseline) for row in chosen if row.gated for task in row.variant.tasks]
-    return [loss for loss in losses if loss is not None]
+    places = [(row, task) for row in rows if row.gated for task in row.variant.tasks]
+    found = {(row.variant.slug, task): _loss(row, task, rows, baseline) for row, task in places}
+    return {place: loss for place, loss in found.items() if loss is not None}
 
 
-def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, ...]:
+def _of_group(group: str, losses: Mapping[Place, Loss]) -> list[Loss]:
+    return [loss for loss in losses.values() if loss.group == group]
+
+
+def _family_name(losses: Mapping[Place, Loss]) -> str:
+    groups = dict.fromkeys(loss.group for loss in losses.values())
+    return f"{', '.join(groups)} with {', '.join(dict.fromkeys(loss.against for loss in losses.values()))}"
+
+
+def _line(row: Pruned, task: str, losses: Mapping[Place, Loss], sure: Container[Place]) -> tuple[Cell, ...]:
     variant = row.variant
     source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
     first = (Cell(variant.label, variant.label), _mean(row.scores(task, "masked"), 2, source))
@@ -147,7 +162,7 @@ def _line(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tupl
     return (
         *first,
         _mean(row.scores(task, "pruned"), 2, source),
-        *_delta(row, task, rows, baseline),
+        *_delta((variant.slug, task), losses, sure),
         _mean(row.kept, 1, source),
         _mean([100 * run["multiply_adds"] for run in row.runs], 1, source),
         Cell(f"{worst:.0e}".replace("-", "−"), worst),
@@ -163,12 +178,12 @@ def _mean(values: Sequence[float], digits: int, source: str) -> Cell:
     return Cell(score_text(mean, std, digits), mean, std, source=source)
 
 
-def _delta(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> tuple[Cell, Cell]:
-    lost = _loss(row, task, rows, baseline)
+def _delta(place: Place, losses: Mapping[Place, Loss], sure: Container[Place]) -> tuple[Cell, Cell]:
+    lost = losses.get(place)
     if lost is None:
         return _NOTHING, _NOTHING
     found, loss = lost.found, lost.found.difference
-    tone = tone_of_change(loss, sure=found.sure)
+    tone = tone_of_change(loss, sure=place in sure)
     within: dict[str, Any] = {"interval": found.interval, "p": found.p, f"within {MARGIN:g}": found.not_worse(MARGIN)}
     within |= {"against": lost.against, "times": lost.times._asdict()}
     return Cell(signed(loss), loss, tone=tone), Cell(interval_text(found.interval), data=within)
@@ -217,22 +232,43 @@ def _price(losses: Sequence[Loss]) -> str:
     return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{but}"
 
 
+def numbers(rows: Sequence[Pruned], baseline: str) -> dict[str, Any]:
+    """Of every gated group: its share of heads in percent, and all of its losses."""
+    groups, found = [], _losses(rows, baseline)
+    for group in dict.fromkeys(row.variant.group for row in rows if row.gated):
+        own = [row for row in rows if row.gated and row.variant.group == group]
+        losses = _of_group(group, found)
+        groups.append(
+            {
+                "group": group,
+                "kept": _share(own),
+                "against": " and ".join(dict.fromkeys(loss.against for loss in losses)),
+                "losses": [loss.found.stored() for loss in losses],
+            }
+        )
+    return {"groups": groups}
+
+
+def _share(rows: Sequence[Pruned]) -> float:
+    """The percentage of heads that they keep, on average."""
+    return float(np.mean([np.mean(row.kept) for row in rows]))
+
+
 def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
     gated = [row for row in rows if row.gated]
     if not gated:
         return ("No model has head gates, so nothing was pruned; train groups with `sharing: l0`.",)
-    sentences = []
+    sentences, found = [], _losses(rows, baseline)
     for group in dict.fromkeys(row.variant.group for row in gated):
         own = [row for row in gated if row.variant.group == group]
-        kept = float(np.mean([np.mean(row.kept) for row in own]))
-        told = f"{group} keeps {kept:.0f} % of the heads"
-        losses = _compared(own, rows, baseline)
+        told = f"{group} keeps {_share(own):.0f} % of the heads"
+        losses = _of_group(group, found)
         sentences.append(f"{told}{_price(losses)}." if losses else f"{told}, on average over models and tasks.")
     if unscored := _unscored(rows):
         words = unscored_words(unscored)
         sentences.append(f"{words[0].upper()}{words[1:]}: there, pruning has no price to be told.")
     scored = any(row.is_scored(task) for row in gated for task in row.variant.tasks)
-    if scored and not _compared(gated, rows, baseline):
+    if scored and not found:
         why = why_no_baseline(baseline, [row.variant for row in rows])
         sentences.append(f"What pruning costs is not told: {why}.")
     worst = max(run["max_difference"] for row in gated for run in row.runs)

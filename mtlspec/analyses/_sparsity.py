@@ -15,7 +15,7 @@ from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, read_evaluations, seed_scores, unscored_words
 from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import MARGIN, Difference
+from mtlspec.results.inference import LEVEL, MARGIN, Difference, corrected
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.lengths import Lengths, Times, but_unequal, read_lengths, times
 from mtlspec.results.tables import Cell, Table, interval_text, score_text, signed, tone_of_change
@@ -121,13 +121,17 @@ def _dev_mean(variant: Variant, task: str, evaluations: Evaluations) -> float | 
 
 def points_table(curve: Curve) -> Table:
     sections, found = [], curve.points
+    compared = [point for point in found if point.found is not None]
+    name = f"gated models with {curve.baseline}"
+    family, adjusted = corrected(name, [point.found.p for point in compared if point.found is not None], LEVEL)
+    sure = [point for point, p in zip(compared, adjusted, strict=True) if p is not None and p < LEVEL]
     for task in dict.fromkeys(point.task for point in found):
         own = sorted((point for point in found if point.task == task), key=lambda point: -point.share)
-        sections.append((task, tuple(_line(point) for point in own)))
+        sections.append((task, tuple(_line(point, any(point is one for one in sure)) for point in own)))
     change = (
         f"Δ is the difference to {curve.reference()}, on test with its 95 % interval over seeds and sentences, and on "
-        f"dev, where models are chosen; blue above and red below, if the interval excludes zero. Loss of at most "
-        f"{MARGIN:g} point: whether the interval excludes a greater one."
+        f"dev, where models are chosen; blue above and red below, if it is told from zero at {100 * LEVEL:g} % "
+        f"({family.words}). Loss of at most {MARGIN:g} point: whether the interval excludes a greater one."
         if curve.compared
         else f"Δ is empty: {why_no_baseline(curve.baseline, curve.variants)}."
     )
@@ -143,12 +147,12 @@ def _unscored(curve: Curve) -> str:
     return f" Left out: {unscored_words(curve.unscored)}." if curve.unscored else ""
 
 
-def _line(point: Point) -> tuple[Cell, ...]:
+def _line(point: Point, sure: bool) -> tuple[Cell, ...]:
     variant = point.variant
     source = f"{variant.slug}, seeds {', '.join(map(str, variant.seeds))}"
     kept, score = mean_and_std(point.kept), mean_and_std(point.scores)
     change = point.change
-    tone = tone_of_change(change, sure=point.found is not None and point.found.sure)
+    tone = tone_of_change(change, sure=sure)
     return (
         Cell(variant.label, variant.label),
         Cell(score_text(*kept, 1), *kept, source=source),

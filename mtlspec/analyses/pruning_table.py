@@ -47,6 +47,7 @@ class Options(Comparing, MeasuringOptions):
             summary=made.summary(rows, self.baseline),
             tables=(made.pruning_table(rows, self.baseline),),
             figures=made.draw(rows, job.out / "figures"),
+            numbers=made.numbers(rows, self.baseline),
         )
         findings.write(job.out)
         return {"models": len(rows), "pruned": sum(row.gated for row in rows)}

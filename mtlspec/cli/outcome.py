@@ -47,7 +47,9 @@ def _say_plainly(places: RunPlaces) -> None:
     if asked:
         console.say(f"asked: {asked}")
     for answer in facts.get("answers", ()):
-        console.say(f"  - {answer}")
+        console.say(f"  - {answer['asked']}")
+        for told in filter(None, (answer["found"], answer["sure"])):
+            console.say(f"    {told}")
     for name, words in facts.get("groups", ()):
         console.say(f"{name}: {words}")
     console.say()

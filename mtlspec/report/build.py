@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,5 +49,8 @@ def build_report(
     write_text(out / "report.html", html(content, curves, figures))
     write_text(out / "report.md", markdown(content, curves))
     write_text(out / SUMMARY, summary(content))
-    plain = {"answers": list(content.answers), "groups": [list(group) for group in content.groups]}
+    plain = {
+        "answers": [asdict(answer) for answer in content.answers],
+        "groups": [list(group) for group in content.groups],
+    }
     return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings), **plain}

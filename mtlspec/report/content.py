@@ -10,11 +10,12 @@ from typing import Any
 from mtlspec.io.digest import digest_value
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.all_scores import all_scores_section, labels_section
+from mtlspec.report.answers import Answer, answers
 from mtlspec.report.corpora import Corpus, read_corpora
 from mtlspec.report.further import further_section
 from mtlspec.report.hyperparameters import hyperparameter_tables
 from mtlspec.report.labelled import labelled_table
-from mtlspec.report.plain import answers, group_words
+from mtlspec.report.plain import group_words
 from mtlspec.report.published import bring_together
 from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
@@ -44,7 +45,7 @@ class Content:
     metrics: Mapping[str, str]  # task -> main metric
     sections: tuple[Section, ...]  # of the analyses
     groups: tuple[tuple[str, str], ...]  # name of a model group -> what it is, in words
-    answers: tuple[str, ...]  # what came out, a sentence for each analysis
+    answers: tuple[Answer, ...]  # what was asked, what came out and how sure it is, for each analysis
     overview: Table  # one row a configuration
     lengths: Table  # one row a configuration and task: how long it was trained
     training: Table  # one row a trained model

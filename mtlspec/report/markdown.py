@@ -47,7 +47,7 @@ def _head(content: Content) -> list[str]:
         blocks.append(escape(str(spec["description"])))
     blocks.append(_bullets([f"{value} {label}" for value, label in tiles(content)]))
     if content.answers:
-        blocks += ["## In short", _bullets(list(content.answers))]
+        blocks += ["## In short", _bullets([answer.text for answer in content.answers])]
     blocks += ["## The models", _facts(list(content.groups))]
     if content.findings:
         blocks += ["## Findings", _bullets(list(content.findings))]

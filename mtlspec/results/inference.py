@@ -45,11 +45,6 @@ class Difference:
     detectable: float | None = None  # the smallest difference that is found at 5 % with 80 % power
     why: str = ""
 
-    @property
-    def sure(self) -> bool:
-        """Whether it is told apart from zero at 5 %, on its own."""
-        return self.p is not None and self.p < LEVEL
-
     def not_worse(self, margin: float) -> Judgement:
         """Non-inferiority: whether the interval excludes a loss of more than `margin`, or shows one."""
         if self.interval is None:
@@ -83,9 +78,12 @@ def compare_runs(metric: Metric, a: Sequence[Rows], b: Sequence[Rows]) -> Differ
     return difference_between(Runs.of(metric, a), Runs.of(metric, b))
 
 
-def compare_scores(a: Sequence[float], b: Sequence[float]) -> Difference:
-    """Two configurations of which only the runs' scores are known; test examples count as given."""
-    return difference_between(Runs(np.asarray(a, np.float64)), Runs(np.asarray(b, np.float64)))
+def compare_scores(a: Sequence[float], b: Sequence[float], *, power: bool = True) -> Difference:
+    """Two configurations of which only the runs' scores are known; test examples count as given.
+
+    Without `power`, what could have been found is not computed, which takes far longer than the test itself.
+    """
+    return difference_between(Runs(np.asarray(a, np.float64)), Runs(np.asarray(b, np.float64)), power=power)
 
 
 def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds: int, seed: int) -> Difference:
@@ -110,7 +108,7 @@ def above_zero(runs: Runs) -> Difference:
     return difference_between(runs, nothing)
 
 
-def difference_between(a: Runs, b: Runs) -> Difference:
+def difference_between(a: Runs, b: Runs, *, power: bool = True) -> Difference:
     """The same for runs of which any statistic is known, and perhaps what each example does to it."""
     difference, seeds = float(a.mean - b.mean), (a.number, b.number)
     sentences = None if a.pulls is None else int(a.pulls.shape[-1])
@@ -137,7 +135,7 @@ def difference_between(a: Runs, b: Runs) -> Difference:
         df=None if math.isinf(df) else df,
         interval=(difference - margin, difference + margin),
         effect=_effect(a.scores.tolist(), b.scores.tolist()),
-        detectable=error * detectable_shift(df, LEVEL),
+        detectable=error * detectable_shift(df, LEVEL) if power else None,
     )
 
 

@@ -74,6 +74,14 @@ class TaskResults:
     def names(self) -> list[str]:
         return [self.pretrained.names[i] for i in self.labels]
 
+    def mean(self, values: Floats) -> float:
+        """Over the shown labels."""
+        return float(self.of(values).mean())
+
+    @property
+    def control_means(self) -> dict[str, float]:
+        return {one.title: self.mean(one.score) for one in self.controls}
+
     def of(self, values: Floats) -> Floats:
         """The shown labels of an array [labels, ...]."""
         return values[list(self.labels)]

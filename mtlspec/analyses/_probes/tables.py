@@ -8,18 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from mtlspec.analyses._probes.best import Best, Floats
+from mtlspec.analyses._probes.changes import Changes, at
 from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.analyses._probes.results import Compared, TaskResults
-from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.figures import Line, curves, heat_map
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import compare_scores
 from mtlspec.results.tables import Cell, Table, signed, tone_of_change
 
 CURVES, ROWS = 8, 24  # labels in the figure of layers and in the map of changes; the tables have all
 
 
-def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
+def labels_table(results: TaskResults, options: ProbeOptions, tested: Changes) -> Table:
     """Tables 7 to 11 of the paper: one row a label, one column a model, differences to single-task learning."""
     base = results.baseline
     rows = []
@@ -28,7 +27,7 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
         count = int(counts[list(results.labels)].sum()) if number is None else int(counts[number])
         name = "mean of labels" if number is None else results.pretrained.names[number]
         cells = [Cell(name, name, data={"summary": True} if number is None else {}), Cell(f"{count:,}", count)]
-        reference = None if base is None else _at(base.score, number, results)
+        reference = None if base is None else at(base.score, number, results)
         if base is not None:
             cells.append(_cell(base.score, number, results, None, base.source, base))
         source = "measured: the encoder before training"
@@ -36,8 +35,7 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
         for other in results.others:
             cell = _cell(other.score, number, results, reference, other.source, other)
             change = None if base is None else cell.data.get("delta")
-            sure = base is not None and _sure(other, base, number, results)
-            cells.append(replace(cell, tone=tone_of_change(change, sure=sure)))
+            cells.append(replace(cell, tone=tone_of_change(change, sure=tested.sure(other, number))))
         cells += [_cell(one.score, number, results, None, one.source) for one in results.controls]
         rows.append(tuple(cells))
     columns = ["label", "items"]
@@ -45,23 +43,12 @@ def labels_table(results: TaskResults, options: ProbeOptions) -> Table:
     columns += ["pre-trained", *(other.title for other in results.others), *(one.title for one in results.controls)]
     caption = (
         f"Accuracy of the best head for each label, in percent, mean over seeds; {_protocol(options)}"
-        + (f" In brackets: difference to {base.title}, {_COLOURS}." if base is not None else "")
+        + (f" In brackets: difference to {base.title}, {tested.words}." if base is not None else "")
         + f" Controls: {_explained(results)}."
     )
     return Table(
         f"labels_{results.task}", f"{results.task}: every label", caption, tuple(columns), (("", tuple(rows)),)
     )
-
-
-_COLOURS = "blue above and red below where a t test over seeds finds it at 5 %, each on its own"
-
-
-def _sure(column: Compared, base: Compared, number: int | None, results: TaskResults) -> bool:
-    """Whether seeds tell a model from single-task learning, in one label or in the mean of all."""
-    if not results.labels:
-        return False
-    sides = [[_at(best.score, number, results) or 0.0 for best in one.seeds.values()] for one in (column, base)]
-    return compare_scores(*sides).sure
 
 
 def _explained(results: TaskResults) -> str:
@@ -83,12 +70,6 @@ def _protocol(options: ProbeOptions) -> str:
     return f"the head is chosen on dev and scored on test; labels with at least {options.least} items in both."
 
 
-def _at(values: Floats, number: int | None, results: TaskResults) -> float | None:
-    if number is not None:
-        return float(values[number])
-    return float(results.of(values).mean()) if results.labels else None
-
-
 def _cell(
     values: Floats,
     number: int | None,
@@ -97,7 +78,7 @@ def _cell(
     source: str,
     column: Compared | None = None,
 ) -> Cell:
-    value = _at(values, number, results)
+    value = at(values, number, results)
     if value is None:
         return Cell("–")
     data: dict[str, object] = {}
@@ -141,12 +122,12 @@ def heads_table(results: TaskResults) -> Table:
     return Table(f"heads_{results.task}", title, caption, columns, (("", tuple(rows)),))
 
 
-def draw(results: TaskResults, directory: Path) -> tuple[Figure, ...]:
+def draw(results: TaskResults, tested: Changes, directory: Path) -> tuple[Figure, ...]:
     if not results.labels:
         return ()
     figures = [_draw_layers(results, directory)]
     if results.baseline is not None:
-        figures.append(_draw_changes(results, results.baseline, directory))
+        figures.append(_draw_changes(results, results.baseline, tested, directory))
     return tuple(figures)
 
 
@@ -164,13 +145,13 @@ def _draw_layers(results: TaskResults, directory: Path) -> Figure:
     return Figure(name, f"{results.task}: layers of pre-trained heads", caption)
 
 
-def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figure:
+def _draw_changes(results: TaskResults, base: Compared, tested: Changes, directory: Path) -> Figure:
     name = f"changes_{results.task}"
     scores = [results.pretrained.score, *(other.score for other in results.others)]
     shown = (None, *results.labels[:ROWS])
     values = np.array([[_change(score, base, i, results) for score in scores] for i in shown])
     texts = [[signed(value, 1) for value in line] for line in values.tolist()]
-    sure = [[False, *(_sure(other, base, i, results) for other in results.others)] for i in shown]
+    sure = [[False, *(tested.sure(other, i) for other in results.others)] for i in shown]
     heat_map(
         directory,
         name,
@@ -185,21 +166,20 @@ def _draw_changes(results: TaskResults, base: Compared, directory: Path) -> Figu
         else f" The {ROWS} most frequent of {len(results.labels)} labels; the table has all."
     )
     caption = (
-        f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; {_COLOURS}.{more}"
+        f"Probing accuracy minus that of {base.title}, in points, the most frequent labels first; {tested.words}.{more}"
     )
     return Figure(name, f"{results.task}: change against {base.title}", caption)
 
 
 def _change(score: Floats, base: Compared, number: int | None, results: TaskResults) -> float:
-    return (_at(score, number, results) or 0.0) - (_at(base.score, number, results) or 0.0)
+    return (at(score, number, results) or 0.0) - (at(base.score, number, results) or 0.0)
 
 
-def summary(results: TaskResults) -> tuple[str, ...]:
+def summary(results: TaskResults, tested: Changes) -> tuple[str, ...]:
     """Plain sentences: what the pre-trained heads know, and what training makes of it."""
     if not results.labels:
         return (f"{results.task}: no label has enough items to be probed.",)
-    pretrained = float(results.of(results.pretrained.score).mean())
-    controls = {one.title: float(results.of(one.score).mean()) for one in results.controls}
+    pretrained, controls = results.mean(results.pretrained.score), results.control_means
     strongest = max(controls, key=lambda title: controls[title])
     labels = "1 label" if len(results.labels) == 1 else f"{len(results.labels)} labels"
     sentences = [
@@ -210,16 +190,15 @@ def summary(results: TaskResults) -> tuple[str, ...]:
     ]
     base = results.baseline
     if base is not None:
-        per_seed = [float(results.of(best.score).mean()) for best in base.seeds.values()]
-        average, _ = mean_and_std(per_seed)
-        sentence = f"{results.task}: single-task training moves that by {signed(average - pretrained, 1)} points"
+        moved = signed(results.mean(base.score) - pretrained, 1)
+        sentence = f"{results.task}: single-task training moves that by {moved} points"
         widest = [other for other in results.others if len(other.variant.tasks) > 2]
         for other in widest[:1]:
-            joint = float(results.of(other.score).mean())
             below = int((results.of(other.score) < results.of(base.score)).sum())
             sentence += (
-                f", {other.title} by {signed(joint - pretrained, 1)};"
-                f" {other.title} is below {base.title} for {below} of {labels}{results.but_unequal(other)}"
+                f", {other.title} by {signed(results.mean(other.score) - pretrained, 1)};"
+                f" {other.title} is below {base.title} for {below} of {labels},"
+                f" and their means {tested.mean_words(other)}{results.but_unequal(other)}"
             )
         sentences.append(f"{sentence}.")
     return tuple(sentences)

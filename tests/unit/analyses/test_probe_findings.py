@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mtlspec.analyses import attended_value_probe, attention_probe
+from mtlspec.analyses._probes.changes import changes_of
 from mtlspec.analyses._probes.hits import read_hits
 from mtlspec.analyses._probes.results import gather
 from mtlspec.analyses._probes.tables import summary
@@ -106,7 +107,7 @@ def test_labels_without_enough_items_leave_a_sentence(study: Study, tmp_path: Pa
 @pytest.mark.parametrize(
     ("updates", "drawn", "expected"),
     [
-        (5, 5, "labels."),
+        (5, 5, ")."),
         (15, 5, ", but mtl had 3.0 times the updates of stl, with as many examples of a task."),
         (5, 2, ", but tasks of mtl read 0.40 times the examples of stl, in as many updates."),
     ],
@@ -125,7 +126,8 @@ def test_a_joint_model_at_another_length_is_told_as_such(
     whole = {row.train: Length(5, 5, 0, {"pos": Seen(5, 40, 40)}) for row in rows}
     seen = dict.fromkeys(("pos", "ner", "dep"), Seen(drawn, 8 * drawn, 8 * drawn))
     lengths = whole | {run.train: Length(updates, updates, 0, seen) for run in joint.variant.runs}
-    assert summary(replace(result, others=(joint,), lengths=lengths))[1].endswith(expected)
+    told = replace(result, others=(joint,), lengths=lengths)
+    assert summary(told, changes_of(told))[1].endswith(expected)
 
 
 def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +138,7 @@ def test_a_map_of_some_labels_says_so(study: Study, tmp_path: Path, monkeypatch:
         (caption,) = (figure.caption for figure in Findings.read(out).figures if figure.name == "changes_pos")
         captions.append(caption)
     assert 2 < facts["labels"]["pos"] <= 24
-    assert captions[0].endswith("each on its own.")
+    assert captions[0].endswith("single labels, every model with stl).")
     assert captions[1].endswith(f" The 2 most frequent of {facts['labels']['pos']} labels; the table has all.")
 
 

@@ -325,9 +325,10 @@ def test_a_finished_run_speaks_plainly_before_its_numbers(
 
     show_outcome(study.project, study.places)
     lines = capsys.readouterr().out.splitlines()
-    asked, first, *_ = (line for line in lines if line)
+    asked, question, told, *_ = (line for line in lines if line)
     assert asked == "asked: A made-up study."
-    assert first.startswith("  - Scores: none of 4 comparisons with stl could be tested")  # one seed
+    assert question == "  - Do other ways of training score differently from stl?"
+    assert told.startswith("    That could not be tested: one seed")
     assert lines.index("stl: each task on its own") < next(i for i, line in enumerate(lines) if "test scores" in line)
 
 

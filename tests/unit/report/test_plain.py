@@ -1,4 +1,4 @@
-"""Plain words: what groups are, and what came out."""
+"""Plain words: what groups are."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from mtlspec.report.plain import answers, group_words
-from mtlspec.results.comparisons import ToldTest, ToldTests
-from mtlspec.results.findings import Findings
-from mtlspec.results.inference import Difference, Family
+from mtlspec.report.plain import group_words
 
 _L0 = {"type": "l0", "mode": "dynamic"}
 
@@ -55,28 +52,3 @@ def test_groups_that_are_fed_in_different_ways_say_how() -> None:
         ("mtl", "all 2 tasks together, every batch read for all of them"),
         ("drawn", "all 2 tasks together, each batch of one task"),
     ]
-
-
-def _matrix(*found: tuple[float, float | None]) -> Findings:
-    family = Family("mtl with stl", len(found), 0.05)
-    tests = tuple(
-        ToldTest("mtl: pos", "pos", "stl: pos", Difference(delta, "runs", (3, 3), p=p, why="one seed"), family, p)
-        for delta, p in found
-    )
-    return Findings(
-        "score_matrix", "Scores", ("mtl against stl: more.",), (), (), ToldTests("stl", 0.05, tests).stored()
-    )
-
-
-def test_a_matrix_says_how_many_differences_are_no_luck() -> None:
-    assert answers([_matrix((2.0, 0.01), (-3.0, 0.02), (9.0, 0.4))]) == (
-        "Scores: of 3 comparisons with stl, 2 show differences that are more than luck (1 above, 1 below); of the other"
-        " 1 it is not known whether there is any.",
-    )
-    assert answers([_matrix((2.0, None))]) == ("Scores: none of 1 comparison with stl could be tested (one seed).",)
-
-
-def test_other_analyses_say_the_first_of_their_sentences() -> None:
-    assert answers([Findings("x", "Heads", ("First.", "Second."), (), ()), Findings("y", "Nothing", (), (), ())]) == (
-        "Heads: First.",
-    )
