@@ -228,8 +228,13 @@ def _price(losses: Sequence[Loss]) -> str:
     mean = signed(float(np.mean([loss.found.difference for loss in losses])))
     others = " and ".join(dict.fromkeys(loss.against for loss in losses))
     judged = loss_words([loss.found.not_worse(MARGIN) for loss in losses])
-    but = but_unequal(losses[0].group, others, [loss.times for loss in losses])
-    return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{but}"
+    return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{_unequal(losses)}"
+
+
+def _unequal(losses: Sequence[Loss]) -> str:
+    """The end of a sentence about a group's losses, if it was not trained for as long as what it is compared with."""
+    others = " and ".join(dict.fromkeys(loss.against for loss in losses))
+    return but_unequal(losses[0].group, others, [loss.times for loss in losses]) if losses else ""
 
 
 def numbers(rows: Sequence[Pruned], baseline: str) -> dict[str, Any]:
@@ -244,6 +249,7 @@ def numbers(rows: Sequence[Pruned], baseline: str) -> dict[str, Any]:
                 "kept": _share(own),
                 "against": " and ".join(dict.fromkeys(loss.against for loss in losses)),
                 "losses": [loss.found.stored() for loss in losses],
+                "unequal": _unequal(losses),
             }
         )
     return {"groups": groups}

@@ -80,6 +80,11 @@ def _comparison_row(matrix: Matrix, item: Comparison) -> tuple[Cell, ...]:
     )
 
 
+def unequal(matrix: Matrix, item: Comparison) -> str:
+    """The end of a sentence about one comparison, if the two were not trained for as long."""
+    return but_unequal(item.variant.group, item.baseline.group, [_times(matrix, item)])
+
+
 def _times(matrix: Matrix, item: Comparison) -> Times:
     return times(item.variant, item.baseline, item.task, matrix.lengths)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -62,7 +63,7 @@ class Options(Comparing):
             summary=tables.summary(matrix),
             tables=tuple(made),
             figures=tables.draw(matrix, job.out / "figures"),
-            numbers=ToldTests.of(comparisons, self.baseline, self.alpha).stored(),
+            numbers=ToldTests.of(comparisons, self.baseline, self.alpha, partial(tables.unequal, matrix)).stored(),
         )
         findings.write(job.out)
         significant = sum(comparison.significant for comparison in comparisons)

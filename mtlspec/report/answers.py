@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mtlspec.metrics.student import detectable_shift
@@ -54,6 +55,7 @@ _ASKED = {
     "head_importance": ("Which heads matter, and can that be trusted?", 2),
     "sparsity_curve": ("How few heads are enough?", 1),
     "pruning_table": ("What does it cost to remove heads?", 1),
+    "task_heads": ("Which heads do tasks choose for themselves?", 2),
 }
 
 
@@ -80,7 +82,7 @@ def _of_scores(numbers: Mapping[str, Any]) -> Answer | None:
 
 
 def _named(test: ToldTest) -> str:
-    return f"{test.task} in {test.model} {signed(test.found.difference)} points"
+    return f"{test.task} in {test.model} {signed(test.found.difference)} points{test.unequal}"
 
 
 def _power(tests: Sequence[ToldTest]) -> str:
@@ -104,7 +106,7 @@ def _of_pruning(numbers: Mapping[str, Any]) -> Answer | None:
     asked, said, losses = "What does it cost to remove heads?", [], []
     for group in numbers["groups"]:
         own = [Difference.restored(loss) for loss in group["losses"]]
-        price = f" and scores {_less(own)} than {group['against']}" if own else ""
+        price = f" and scores {_less(own)} than {group['against']}{group['unequal']}" if own else ""
         said.append(f"{group['group']} works with {group['kept']:.0f} % of its heads{price}")
         losses += own
     if not said:
@@ -129,8 +131,8 @@ def _judged(losses: Sequence[Difference]) -> str:
     )
 
 
-def _of_probes(numbers: Mapping[str, Any]) -> Answer | None:
-    said, tests, sure = [], [], 0
+def _of_probes(asked: str, numbers: Mapping[str, Any]) -> Answer | None:
+    said, tests, sure = [], [], []
     for task in numbers["tasks"]:
         control = max(task["controls"], key=lambda name: task["controls"][name])
         before = (
@@ -138,18 +140,18 @@ def _of_probes(numbers: Mapping[str, Any]) -> Answer | None:
         )
         after = task["single"]
         said.append(before if after is None else f"{before}, {after['score']:.0f} % after that of {after['model']}")
-        tests += [Difference.restored(change["found"]) for change in task["changes"].values()]
-        sure += sum(change["p_holm"] is not None and change["p_holm"] < LEVEL for change in task["changes"].values())
+        tests += [Difference.restored(change["found"]) for change in task["changes"]]
+        sure += [one for one in task["changes"] if one["p_holm"] is not None and one["p_holm"] < LEVEL]
     if not said:
         return None
-    asked = "How often is the best head for a label right, before training and after?"
     sizes = [one.detectable for one in tests if one.detectable]
     found = f"{'; '.join(said)} (means of labels)."
     if not sizes:
         return Answer(asked, found)
-    compared = f"Joint models differ from single-task ones by more than luck in {of_all(sure, len(tests), 'mean')}"
+    compared = f"Joint models differ from single-task ones by more than luck in {of_all(len(sure), len(tests), 'mean')}"
     power = f"with {_seeds(tests)} a difference must be at least {statistics.median(sizes):.1f} points to be found"
-    return Answer(asked, found, f"{compared}; {power} in four of five cases.")
+    unequal = next((change["unequal"] for change in sure if change["unequal"]), "")
+    return Answer(asked, found, f"{compared}{unequal}; {power} in four of five cases.")
 
 
 _SHOWN = {"shown": "shown", "contradicted": "the opposite is seen", "open": "not shown"}
@@ -192,7 +194,9 @@ def _lower(statement: str) -> str:
 _MAKERS: dict[str, Callable[[Mapping[str, Any]], Answer | None]] = {
     "score_matrix": _of_scores,
     "pruning_table": _of_pruning,
-    "attention_probe": _of_probes,
-    "attended_value_probe": _of_probes,
+    "attention_probe": partial(_of_probes, "How often does the best head find a relation, before training and after?"),
+    "attended_value_probe": partial(
+        _of_probes, "How often does the best head know a label, before training and after?"
+    ),
     "stem_cells": _of_stem_cells,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -49,6 +49,7 @@ class ToldTest:
     found: Difference
     family: Family
     p_holm: float | None
+    unequal: str = ""  # the end of a sentence, if the two were not trained for as long
 
     @property
     def significant(self) -> bool:
@@ -64,9 +65,15 @@ class ToldTests:
     tests: tuple[ToldTest, ...]
 
     @classmethod
-    def of(cls, comparisons: Iterable[Comparison], baseline: str, alpha: float) -> ToldTests:
+    def of(
+        cls,
+        comparisons: Iterable[Comparison],
+        baseline: str,
+        alpha: float,
+        unequal: Callable[[Comparison], str] = lambda _: "",
+    ) -> ToldTests:
         tests = tuple(
-            ToldTest(one.variant.label, one.task, one.baseline.label, one.found, one.family, one.adjusted)
+            ToldTest(one.variant.label, one.task, one.baseline.label, one.found, one.family, one.adjusted, unequal(one))
             for one in comparisons
             if one.family is not None
         )

@@ -59,13 +59,10 @@ class Changes:
             f"with the test items as given ({families})"
         )
 
-    def stored(self) -> dict[str, Any]:
-        """Means of labels, in full precision: model -> the difference and its p after correction."""
-        return {
-            title: {"found": self.found[title, None].stored(), "p_holm": self.adjusted[title, None]}
-            for title, number in self.found
-            if number is None
-        }
+    def mean(self, column: Compared) -> dict[str, Any]:
+        """The difference of a model's mean of labels, in full precision, and its p after correction."""
+        place = (column.title, None)
+        return {"model": column.title, "found": self.found[place].stored(), "p_holm": self.adjusted[place]}
 
 
 def changes_of(results: TaskResults) -> Changes:

@@ -46,5 +46,5 @@ def _numbers(result: TaskResults, tested: Changes) -> dict[str, Any]:
         "pretrained": result.mean(result.pretrained.score),
         "controls": result.control_means,
         "single": None if base is None else {"model": base.title, "score": result.mean(base.score)},
-        "changes": tested.stored(),
+        "changes": [{**tested.mean(other), "unequal": result.but_unequal(other)} for other in result.others if base],
     }

@@ -94,6 +94,7 @@ def test_unequal_training_is_told_in_the_sentence_and_in_the_tables(two_models, 
     Options(type="score_matrix").run(AnalysisJob(tuple(rows), inputs, tmp_path / "longer"))
     findings = Findings.read(tmp_path / "longer")
     assert findings.summary[0].endswith("significantly below in 0, but mtl had 3.5 times the updates of stl.")
+    assert {one["unequal"] for one in findings.numbers["tests"]} == {", but mtl had 3.5 times the updates of stl"}
     scores, _, tests = findings.tables
     assert [[cell.text for cell in row[-2:]] for row in scores.rows] == [["100", "800"], ["350", "2,800"]]
     assert [cell.value for cell in tests.rows[0][-2:]] == [3.5, 3.5]

@@ -75,10 +75,17 @@ def test_one_seed_and_tests_of_sentences_say_what_they_cannot() -> None:
 
 def test_pruning_tells_price_and_doubt() -> None:
     losses = [_difference(-2.0, 0.01), _difference(-3.0, 0.4), _difference(0.2, 0.04)]
-    group = {"group": "sp", "kept": 44.6, "against": "stl", "losses": [loss.stored() for loss in losses]}
+    group = {
+        "group": "sp",
+        "kept": 44.6,
+        "against": "stl",
+        "losses": [loss.stored() for loss in losses],
+        "unequal": ", but sp had more",
+    }
     answer = _only(Findings("pruning_table", "Pruning", ("x.",), (), (), {"groups": [group]}))
     assert answer.found == (
-        "sp works with 45 % of its heads and scores 1.6 points less than stl (on average over models and tasks)."
+        "sp works with 45 % of its heads and scores 1.6 points less than stl, but sp had more (on average over models"
+        " and tasks)."
     )
     assert answer.sure.startswith(
         "A loss of more than 1 point is ruled out in 1 of 3 comparisons and certain in 1; in 1 nobody can tell."
@@ -89,15 +96,15 @@ def test_pruning_tells_price_and_doubt() -> None:
 
 
 def test_probes_tell_controls_and_whether_joint_models_differ() -> None:
-    change = {"found": _difference(-4.0, 0.01).stored(), "p_holm": 0.02}
+    change = {"found": _difference(-4.0, 0.01).stored(), "p_holm": 0.02, "unequal": ", but mtl had more"}
     task: dict[str, Any] = {
         "task": "dep", "labels": 9, "pretrained": 40.3, "controls": {"random encoder": 20.9, "position alone": 49.3},
-        "single": {"model": "stl", "score": 51.0}, "changes": {"mtl": change, "pair": {**change, "p_holm": 0.2}},
+        "single": {"model": "stl", "score": 51.0}, "changes": [change, {**change, "p_holm": 0.2}],
     }  # fmt: skip
     answer = _only(Findings("attention_probe", "Probes", ("x.",), (), (), {"tasks": [task]}))
     assert answer.found == "dep: 40 % before training (position alone 49 %), 51 % after that of stl (means of labels)."
     assert answer.sure.startswith(
-        "Joint models differ from single-task ones by more than luck in 1 of 2 means; with 3 seeds"
+        "Joint models differ from single-task ones by more than luck in 1 of 2 means, but mtl had more; with 3 seeds"
     )
 
 
