@@ -44,8 +44,10 @@ class Changes:
         found = self.found[column.title, None]
         if found.p is None:
             return f"were not tested ({found.why})"
-        luck = "differ by more than the luck of seeds" if self.sure(column, None) else "differ by no more than luck may"
-        return f"{luck} (95 % interval {interval_text(found.interval)})"
+        told = "differ by no more than luck may" if found.p >= LEVEL else "may differ by luck after Holm's correction"
+        if self.sure(column, None):
+            told = "differ by more than the luck of seeds"
+        return f"{told} (95 % interval {interval_text(found.interval)})"
 
     @property
     def words(self) -> str:
