@@ -89,3 +89,14 @@ def test_the_settings_of_the_default_study_are_tried_on_its_own_models() -> None
     gates, swept = study.models["stl_dp"].sharing.model_dump(), tried.models["stl_dp"]
     assert gates.pop("lambda") in swept.sweep["sharing.lambda"]
     assert gates == {name: value for name, value in swept.sharing.model_dump().items() if name != "lambda"}
+
+
+def test_more_seeds_are_of_the_models_of_the_default_study() -> None:
+    project = Project(ROOT)
+    study = load_spec(ROOT / "specs/stem_cell.yaml", project).spec
+    longer = load_spec(ROOT / "specs/stem_cell_seeds.yaml", project).spec
+    for key in ("data", "encoder", "tasks", "train"):
+        assert getattr(longer, key) == getattr(study, key)
+    for group, model in longer.models.items():
+        assert model == study.models[group]
+    assert set(study.seeds) < set(longer.seeds)
