@@ -110,6 +110,8 @@ def _of_shape(card: EncoderCard) -> Examined:
     from mtlspec.model.encoder.loading import build_model
 
     config = card.source.shape()
+    if config is None:
+        raise EncoderError("E984", f"the encoder '{card.name}' is a vocabulary: what reads it has no attention heads")
     torch.manual_seed(0)
     model = build_model(config)
     pieces = torch.randint(1, config.vocab_size, (3, 16))

@@ -142,6 +142,19 @@ def test_a_model_depends_on_the_corpora_of_its_own_tasks(tmp_path: Path) -> None
     assert plan.stage("pretrain-small").inputs == {"data": "data-corpus"}
 
 
+WORDS = TWO_CORPORA.replace(
+    "card: small, data: pos,", "type: birnn, card: {card: encoder, name: w, licence: x, source: words},"
+)
+
+
+def test_words_are_collected_from_all_corpora_or_from_the_one_that_is_named(tmp_path: Path) -> None:
+    both = _plan(tmp_path / "both", WORDS % "there").stage("collect-w")
+    assert both.inputs == {"data-pos": "data-corpus", "data-lem": "data-second"}
+    assert list(both.params["data_cards"]) == ["pos", "lem"]
+    one = _plan(tmp_path / "one", (WORDS % "there").replace("source: words},", "source: words}, data: lem,"))
+    assert one.stage("collect-w").inputs == {"data-lem": "data-second"}
+
+
 def test_an_edit_of_one_corpus_concerns_only_the_models_that_read_it(tmp_path: Path) -> None:
     before = _plan(tmp_path / "before", TWO_CORPORA % "there")
     after = _plan(tmp_path / "after", TWO_CORPORA % "elsewhere")

@@ -56,6 +56,14 @@ def test_a_sharing_that_only_a_sweep_brings_in_is_checked_too(
         assert complaints(text) == [f"{where}: {told[1]}"]
 
 
+def test_a_sharing_that_does_not_fit_the_tasks_is_told_where_models_learn_them_together(complaints: Complaints) -> None:
+    text = SPEC.replace("sharing: hard", "sharing: task_embedding")
+    reason = "it has one tagger for all tasks, and 'lem' and 'pos' have other decoders"
+    assert complaints(text) == [
+        f"specs/study.yaml:15:30: error E180: the sharing of model 'mtl' does not work: {reason}"
+    ]
+
+
 def test_a_sweep_of_the_whole_spec_is_told_once(complaints: Complaints) -> None:
     text = SPEC.replace("analyses:", "sweep: {sharing: [hard, {type: l0, mode: static}]}\nanalyses:")
     (line,) = complaints(text)
