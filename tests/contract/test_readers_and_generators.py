@@ -24,6 +24,23 @@ NEEDED: dict[str, dict[str, Any]] = {
     "json": {"words": "word", "label": {"tag": "tag"}},
     "arrow": {"words": "word", "label": {"tag": "tag"}},
     "hub": {"id": "someone/some", "revision": REVISION, "fetch": ["*.txt"]},
+    "pair_of": {
+        "layer": "topic",
+        "of": {
+            "card": "data",
+            "name": "topics",
+            "licence": "CC0-1.0",
+            "source": "a generator",
+            "generator": {"type": "english_topic", "train": 8, "dev": 8, "test": 8},
+            "files": [
+                {
+                    "reader": {"type": "table", "text": ["sentence"], "label": {"topic": "topic"}},
+                    "paths": {"train": "train.tsv", "dev": "dev.tsv", "test": "test.tsv"},
+                    "layers": {"topic": "topic"},
+                }
+            ],
+        },
+    },
 }
 FILES = {
     "conllu": "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n",
