@@ -6,7 +6,7 @@ Freezing is training's own (`train.freeze: 0.5`); what this strategy adds inside
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from mtlspec.model.encoder.encoder import Encoder
     from mtlspec.model.encoder.states import States
     from mtlspec.sharing._conditional_attention import BlockAttention
-    from mtlspec.sharing._task_norm import ConditionalNorm, Norm
+    from mtlspec.sharing._task_norm import Norm
+
+    Module = Callable[..., Tensor]
 
 
 class Options(SharingOptions):
@@ -164,11 +166,10 @@ class CaMtl(ByRow):
 
         made = (MatrixModulation if self._options.matrix else Modulation)(self.width, self._options.start)
         self.module.add_module("alignment", made)
+        self._places.after(self._places.embeddings, partial(self._aligned, made))
 
-        def align(states: Tensor) -> Tensor:
-            return made(states, self._embedded()[0]) if self.encoding else states
-
-        self._places.after(self._places.embeddings, align)
+    def _aligned(self, alignment: Module, states: Tensor) -> Tensor:
+        return alignment(states, self._embedded()[0]) if self.encoding else states
 
     def _attend(self) -> None:
         from torch import nn
@@ -207,11 +208,10 @@ class CaMtl(ByRow):
                     self._places.around(place, partial(self._conditioned, conditional, norm))
         self.module.add_module("norms", found)
 
-    def _conditioned(self, conditional: ConditionalNorm, norm: Norm, read: Tensor, output: Tensor) -> Tensor:
+    def _conditioned(self, conditional: Module, norm: Norm, read: Tensor, output: Tensor) -> Tensor:
         if not self.encoding:
             return output
-        made: Tensor = conditional(norm, read, self._embedded()[1])
-        return made
+        return conditional(norm, read, self._embedded()[1])
 
     def _top(self) -> None:
         """On the top layer: a norm of the bottleneck's output plus what stands between the layer's two blocks."""
@@ -234,22 +234,22 @@ class CaMtl(ByRow):
                 raise EncoderError("E988", message, hint="leave out `top_layer: released`")
             begin_anew(last.module)
 
-        def keep(states: Tensor) -> Tensor:
-            self._between = states if self.encoding else None
-            return states
-
-        def change(states: Tensor) -> Tensor:
-            if self._between is None:
-                return states
-            z = self._embedded()[1]
-            found: Tensor = mixed(states, norm(bottleneck(states, z) + self._between, z))
-            return found
-
         if self._places.pre_norm:  # what the second norm reads is the sum behind attention
-            self._places.around(output, lambda read, made: (keep(read), made)[1])
+            self._places.around(output, partial(self._keep, read=True))
         else:
-            self._places.after(attention, keep)
-        self._places.after(last, change)
+            self._places.around(attention, partial(self._keep, read=False))
+        self._places.after(last, partial(self._topped, bottleneck, norm, mixed))
+
+    def _keep(self, before: Tensor, after: Tensor, read: bool) -> Tensor:
+        """Remember what a norm read, or what it made."""
+        self._between = (before if read else after) if self.encoding else None
+        return after
+
+    def _topped(self, bottleneck: Module, norm: Module, mixed: Module, states: Tensor) -> Tensor:
+        if self._between is None:
+            return states
+        z = self._embedded()[1]
+        return mixed(states, norm(bottleneck(states, z) + self._between, z))
 
     def _beside(self) -> None:
         """Beside all layers: each bottleneck reads the sum of its layer's output and of the one before it."""
@@ -262,15 +262,16 @@ class CaMtl(ByRow):
         mixed = Mixed(options.bottleneck_start == "identity")
         self.module.add_module("bottlenecks", nn.ModuleList(chain))
         self.module.add_module("bottleneck_share", mixed)
+        for place, bottleneck in zip(self._places.layers, chain, strict=True):
+            self._places.after(place, partial(self._linked, bottleneck))
+        self._places.after(self._places.layers[-1], partial(self._ended, mixed))
 
-        def side(layer: int, states: Tensor) -> Tensor:
-            if not self.encoding:
-                return states
+    def _linked(self, bottleneck: Module, states: Tensor) -> Tensor:
+        """The chain grows by a bottleneck; the layers go on as if there were none."""
+        if self.encoding:
             reads = states if self._chain is None else states + self._chain
-            self._chain = chain[layer](reads, self._embedded()[1])
-            last = layer == self._layers - 1
-            found: Tensor = mixed(states, self._chain) if last else states
-            return found
+            self._chain = bottleneck(reads, self._embedded()[1])
+        return states
 
-        for layer, place in enumerate(self._places.layers):
-            self._places.after(place, partial(side, layer))
+    def _ended(self, mixed: Module, states: Tensor) -> Tensor:
+        return states if self._chain is None else mixed(states, self._chain)

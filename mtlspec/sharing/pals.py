@@ -67,23 +67,23 @@ class Pals(ByRow):
         places = encoder.places
         small = (TaskAttention(len(tasks), options.size, options.heads, encoder.causal) for _ in places.layers)
         made = ProjectedAttention(len(tasks), self.width, options.size, options.start, small)
-        self.module = made
+        self.module = self._pals = made
         self._input: Tensor | None = None  # of the layer that computes [R, S, D]
-
-        def keep(states: Tensor) -> Tensor:
-            self._input = states if self.encoding else None
-            return states
-
-        def add(layer: int, states: Tensor) -> Tensor:
-            if self._input is None:
-                return states
-            found: Tensor = states + made(layer, self._input, self.rows, encoder.row_mask)
-            return found
-
-        places.after(places.embeddings, keep)
+        places.after(places.embeddings, self._keep)
         for layer, place in enumerate(places.layers):
-            places.after(places.feed_forward(layer), partial(add, layer))
-            places.after(place, keep)
+            places.after(places.feed_forward(layer), partial(self._add, layer))
+            places.after(place, self._keep)
+
+    def _keep(self, states: Tensor) -> Tensor:
+        """What a layer gives is what the next one reads."""
+        self._input = states if self.encoding else None
+        return states
+
+    def _add(self, layer: int, states: Tensor) -> Tensor:
+        if self._input is None:
+            return states
+        found: Tensor = states + self._pals(layer, self._input, self.rows, self.encoder.row_mask)
+        return found
 
     def run(self, batch: Batch) -> States:
         try:
