@@ -17,7 +17,7 @@ from typing import Any
 
 from bench._timing import interleaved
 
-SENTENCES, DRAWS, ALPHA, ROUNDS = 128, 5, 0.3, 5
+SENTENCES, DRAWS, ALPHA, ROUNDS = 64, 5, 0.3, 3
 SHAPES = {"width 64, 4 layers (tiny's)": (64, 4, 8, 128), "width 192, 6 layers": (192, 6, 12, 768)}
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.spec.families import MeasuringOptions, Needed
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob, Measured, Measurement
 
 
-class Options(MeasuringOptions):
+class Options(SeveralTasks, MeasuringOptions):
     """Models of several tasks; groups are compared with the first group that learns the same tasks."""
 
     reads_heads: ClassVar[bool] = True

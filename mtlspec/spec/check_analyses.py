@@ -16,6 +16,7 @@ from mtlspec.spec.demands import Demanding
 from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
+from mtlspec.spec.several_tasks import SeveralTasks, check_several_tasks
 from mtlspec.spec.words import either, shorten
 
 _ANALYSIS: TypeAdapter[AnalysisOptions] = TypeAdapter(Annotated[AnalysisOptions, kinds.OneOf(ANALYSES)])
@@ -39,6 +40,8 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from _check_groups_read(analysis, options, above, models)
                 yield from check_gates(analysis, options, node, groups)
                 yield from check_task_heads(analysis, options, node, groups)
+        if isinstance(options, SeveralTasks):
+            yield from check_several_tasks(analysis, options, node, groups)
         above[name] = options
 
 

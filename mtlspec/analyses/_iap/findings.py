@@ -35,9 +35,8 @@ def find(options: Options, job: AnalysisJob) -> dict[str, Any]:
     models, others = read(job)
     if not models:
         why = "; ".join(f"{label} ({reason})" for label, reason in others.items())
-        raise StageError(
-            "E952", f"no model here has two tasks to tell apart: {why}", hint="name groups of several tasks"
-        )
+        hint = "name groups of several tasks, and a `split` with labels"
+        raise StageError("E952", f"no model here has two tasks to tell apart: {why}", hint=hint)
     random, compared = beyond_random(models, options.test_alpha), compare_groups(models, options.test_alpha)
     several = [one for one in models if len(one.tasks) > 2]
     findings = Findings(

@@ -30,7 +30,7 @@ COUNTS = "counts.npz"
 `examples/<task>` int64 [examples]: their places in the split."""
 Arrays = npt.NDArray[Any]
 LIMITS = BatchLimits()  # of importance
-ROWS = BatchLimits(sentences=1024, tokens=6400)  # of all maskings of a batch together
+ROWS = BatchLimits(sentences=1024, tokens=3200)  # of all maskings of a batch together
 
 
 def measure_dissociation(options: Options, job: Measurement) -> Measured:

@@ -35,6 +35,13 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: task_heads, models: [mtl]"),
         ["18:35: error E945: in no model group of this analysis do tasks choose heads; add one with `sharing: iat`"],
     ),
+    "tasks to be told apart in models of one task": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [stl]"),
+        [
+            "18:28: error E953: every model of this analysis learns one task, and it tells the tasks of a model apart; "
+            "name a group with `tasks: all` or `tasks: pairs`"
+        ],
+    ),
     "analysis whose baseline is no model group": (
         ("models: [stl, mtl]", "models: [stl, mtl], baseline: slt"),
         ["17:62: error E169: the baseline 'slt' is not a model group of this analysis; did you mean 'stl'?"],

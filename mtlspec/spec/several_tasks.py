@@ -1,0 +1,34 @@
+"""Analyses that tell the tasks of a model apart: some of their models must learn several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mtlspec.errors import SpecError
+from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.models import ModelGroup
+from mtlspec.spec.nodes import Node
+from mtlspec.spec.selected import SelectedTaskSet
+
+
+class SeveralTasks(AnalysisOptions):
+    """An analysis of models of several tasks; those of one task are passed over."""
+
+
+def check_several_tasks(
+    analysis: Node, options: SeveralTasks, node: Node, groups: Mapping[str, ModelGroup]
+) -> Iterator[SpecError]:
+    """`groups` are the model groups that are sound on their own; of the others nothing is said here."""
+    models = options.models or tuple(node.children("models"))
+    if not models or not all(name in groups for name in models):
+        return
+    tasks = tuple(node.children("tasks"))
+    if not any(_may_learn_several(groups[name], tasks) for name in models):
+        place = (analysis.child("models") or analysis).place
+        message = "every model of this analysis learns one task, and it tells the tasks of a model apart"
+        yield SpecError("E953", message, place, "name a group with `tasks: all` or `tasks: pairs`")
+
+
+def _may_learn_several(group: ModelGroup, tasks: tuple[str, ...]) -> bool:
+    chosen_later = isinstance(group.task_set, SelectedTaskSet)
+    return chosen_later or any(len(names) > 1 for _, names in group.task_set.sets(tasks))
