@@ -107,7 +107,7 @@ def read(job: AnalysisJob) -> tuple[list[Specialised], dict[str, str]]:
         facts = [json.loads((place / FILE).read_bytes()) for place in places]
         counts = [_arrays(place / COUNTS) for place in places]
         left_out, kept = dict(facts[0]["left_out"]), []
-        for number, task in enumerate(facts[0]["tasks"]):
+        for number, task in enumerate(facts[0]["tasks"] if len(facts[0]["tasks"]) > 1 else []):
             if all(_scores(own, facts[0], task)[0] > 0 for own in counts):
                 kept.append(number)
             else:

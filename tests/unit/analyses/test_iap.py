@@ -153,6 +153,11 @@ def test_random_controls_have_as_many_heads_in_every_layer(root: Path, tmp_path:
 def _write(place: Path, tasks: tuple[str, ...], base: Any, masked: Any, examples: int = 10_000) -> None:
     """A measurement made up: scores of so many examples, without heads; sets are the first heads of two layers."""
     place.mkdir(parents=True)
+    if len(tasks) == 1:
+        facts: dict[str, Any] = {"tasks": list(tasks), "left_out": {}, "heads": [4, 4], "masked_heads": 2}
+        (place / FILE).write_text(json.dumps(facts))
+        np.savez(place / COUNTS, allow_pickle=False)
+        return
     arrays, hits = {}, np.rint(np.vstack([base, masked]) * examples / 100).astype(np.int64)  # [1 + T, T]
     for number, task in enumerate(tasks):
         correct = np.arange(examples) < hits[:, number, None]
@@ -247,8 +252,13 @@ def test_few_examples_make_intervals_wider(tmp_path: Path) -> None:
 
 def test_models_that_score_nothing_and_models_of_one_task_are_named(tmp_path: Path) -> None:
     dead = (np.array([80.0, 0.0]), np.array([[40.0, 0.0], [70.0, 0.0]]))
-    found = _analyse(tmp_path / "some", {("mtl", ("a", "b")): [_pair(5, 5)] * 2, ("dead", ("a", "b")): [dead] * 2})
-    assert found.summary[-1] == "Not part of this: dead: a + b (b: it scores nothing even with all heads)."
+    found = _analyse(
+        tmp_path / "some",
+        {("mtl", ("a", "b")): [_pair(5, 5)] * 2, ("dead", ("a", "b")): [dead] * 2, ("stl", ("a",)): [dead]},
+    )
+    assert found.summary[-1] == (
+        "Not part of this: dead: a + b (b: it scores nothing even with all heads); stl: a (it learns one task)."
+    )
     with pytest.raises(StageError, match="no model here has two tasks to tell apart") as error:
         _analyse(tmp_path / "none", {("dead", ("a", "b")): [dead] * 2})
     assert error.value.code == "E952"
