@@ -170,12 +170,16 @@ def _show(summary: dict[str, Any]) -> None:
 
     console.say(f"{summary['file']}: correct", style="green")
     corpora = [name if name == card else f"{name} ({card})" for name, card in summary["data"].items()]
-    console.say(f"  data       {', '.join(corpora)}")
-    console.say(f"  encoder    {summary['encoder']}")
-    console.say("  tasks      " + ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()))
-    console.say("  models     " + ", ".join(f"{group} ({number})" for group, number in summary["models"].items()))
-    console.say("  analyses   " + (", ".join(summary["analyses"]) or "none"))
-    console.say(f"  trainings  {summary['trainings']}, over {counted(len(summary['seeds']), 'seed')}")
+    fields = {
+        "data": ", ".join(corpora),
+        "encoder": summary["encoder"],
+        "tasks": ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()),
+        "models": ", ".join(f"{group} ({number})" for group, number in summary["models"].items()),
+        "analyses": ", ".join(summary["analyses"]) or "none",
+        "trainings": f"{summary['trainings']}, over {counted(len(summary['seeds']), 'seed')}",
+    }
+    for name, text in fields.items():
+        console.say_field(f"  {name:9}  ", text)
 
 
 def _error(problem: MtlspecError) -> dict[str, Any]:

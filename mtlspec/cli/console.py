@@ -65,6 +65,16 @@ def say(text: str = "", style: str | None = None) -> None:
     _print(output(), text, style)
 
 
+def say_field(label: str, text: str) -> None:
+    """One line that begins with a label; where a terminal breaks it, it goes on below its text, not below the label."""
+    if output().is_terminal:
+        from rich.text import Text
+
+        lines = Text(visible(text)).wrap(output(), max(output().width - len(label), GAP))
+        text = ("\n" + " " * len(label)).join(line.plain.rstrip() for line in lines)
+    _print(output(), label + text, None)
+
+
 def note(text: str) -> None:
     """One line of plain text on stderr that is not an error."""
     _print(messages(), text, "dim")

@@ -67,10 +67,10 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     console.say(f"{record['spec']['name']}  spec {record['spec']['digest'][:12]}  plan {record['plan'][:12]}")
     if variant := record["spec"].get("variant"):
         said = " ".join(without_name(variant["overrides"])) or "nothing but another name"
-        console.say(f"{'variant of':12} {variant['of']} ({variant['file']}) with {said}")
+        console.say_field(f"{'variant of':12} ", f"{variant['of']} ({variant['file']}) with {said}")
     for part in ("data", "encoder"):
         for name, digest in record[part]["artifacts"].items():
-            console.say(f"{part:12} {name}  {digest[:12]}")
+            console.say_field(f"{part:12} ", f"{name}  {digest[:12]}")
     files, units = (counted(len(record["code"][key]), noun) for key, noun in (("files", "file"), ("units", "unit")))
     console.say(f"{'code':12} {files} in {units}")
     for label, environment in record["environments"].items():
@@ -78,7 +78,7 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
         torch = environment.get("torch")
         with_torch = f"torch {torch['version']} ({torch['capability']})" if torch else "stages without torch"
         parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, with_torch)
-        console.say(f"{'environment':12} {label}  {', '.join(parts)}")
+        console.say_field(f"{'environment':12} {label}  ", ", ".join(parts))
     say_scores(record, "test scores", "; all of them with --json")
     _show_standing(project, record)
 
