@@ -82,7 +82,7 @@ def _square(values: Mapping[Pair, float], tasks: Sequence[str]) -> Floats:
     return found
 
 
-def _orders(count: int, draws: int, seed: int) -> list[Sequence[int]]:
+def _orders(count: int, draws: int, seed: int) -> Sequence[Sequence[int]]:
     """Orders other than the one that is given."""
     if count <= _ALL_ORDERS:
         return list(permutations(range(count)))[1:]
