@@ -19,7 +19,7 @@ from mtlspec.spec.expand import Choice, ModelVariant, expand
 from mtlspec.spec.families import AnalysisOptions, MeasuringOptions
 from mtlspec.spec.load import LoadedSpec
 from mtlspec.spec.models import BatchLimits, ExperimentSpec
-from mtlspec.spec.packs import load_pack
+from mtlspec.spec.published import load_published
 
 
 @dataclass(frozen=True)
@@ -197,5 +197,5 @@ def _add_report(
     if loaded.overrides:
         params["variant"] = {"of": loaded.base, "file": loaded.source, "overrides": list(loaded.overrides)}
     if loaded.spec.compare_to is not None:
-        params["published"] = load_pack(loaded.spec.compare_to).stored()
+        params["published"] = load_published(loaded.spec.compare_to).stored()
     builder.add("report", "report", params, inputs, selected_sets(loaded.spec))

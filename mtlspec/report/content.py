@@ -21,6 +21,8 @@ from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
 from mtlspec.report.selections import selections_section
+from mtlspec.report.specialisation import Specialisation
+from mtlspec.report.specialisation_section import specialisation_section
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.learnt import with_choices
@@ -28,7 +30,7 @@ from mtlspec.results.lengths import Lengths, lengths_table, read_lengths
 from mtlspec.results.score_table import Matrix, scores_table
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
-from mtlspec.spec.packs import Pack
+from mtlspec.spec.published import SpecialisationPack, restored_published
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
@@ -85,9 +87,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
     if params["selections"]:
         sections.append(selections_section(params["selections"], inputs))
     if "published" in params:
-        pack = Pack.restored(params["published"])
-        side = bring_together(pack, params["spec"], models, evaluations, list(found.values()), inputs)
-        sections.insert(1, published_section(side, figures / ANCHOR))
+        sections.insert(1, _beside_paper(params, models, evaluations, list(found.values()), inputs, figures))
     if (labels := labels_section(models, evaluations)) is not None:
         sections.append(labels)
     tasks = params["spec"]["tasks"]
@@ -111,6 +111,21 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
         reproduce=params["reproduce"],
     )
+
+
+def _beside_paper(
+    params: Params,
+    models: tuple[Variant, ...],
+    evaluations: Evaluations,
+    found: list[Findings],
+    inputs: Inputs,
+    figures: Path,
+) -> Section:
+    pack = restored_published(params["published"])
+    if isinstance(pack, SpecialisationPack):
+        return specialisation_section(Specialisation.of(pack, params["spec"], models, evaluations, found))
+    side = bring_together(pack, params["spec"], models, evaluations, found, inputs)
+    return published_section(side, figures / ANCHOR)
 
 
 def _analysis_section(name: str, findings: Findings, directory: Path, alone: bool) -> Section:

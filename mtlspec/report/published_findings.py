@@ -56,7 +56,7 @@ def _sure(side: Side, compared: Sequence[tuple[float, Ours]]) -> tuple[int, int]
     return up, len(sure) - up
 
 
-def _mostly(agree: int, oppose: int, total: int) -> Verdict:
+def mostly(agree: int, oppose: int, total: int) -> Verdict:
     """More than half of `total` must agree; once half of them oppose, that is out of reach."""
     return "holds" if 2 * agree > total else ("does not hold" if 2 * oppose >= total else "undecided")
 
@@ -95,7 +95,7 @@ def _joint(side: Side, role: str, who: str) -> Finding:
     if not compared:
         return Finding(statement, _below(printed), "–", "–", "not in this run")
     up, down = _sure(side, compared)
-    verdict = _mostly(down, up, len(printed)) if below else _mostly(up, down, len(printed))
+    verdict = mostly(down, up, len(printed)) if below else mostly(up, down, len(printed))
     here = _below([delta for delta, _ in compared]) + _but(compared)
     return Finding(statement, _below(printed), here, _tested(side, compared), verdict)
 
@@ -163,7 +163,7 @@ def _partners(side: Side) -> Iterator[Finding]:
             yield Finding(statement, published, "–", "–", "not in this run")
             continue
         up, down = _sure(side, found)
-        verdict = _mostly(up, down, len(names)) if gains else _mostly(down, up, len(names))
+        verdict = mostly(up, down, len(names)) if gains else mostly(down, up, len(names))
         here = f"higher with {of_all(sum(delta > 0 for delta, _ in found), len(found), 'partner')}{_but(found)}"
         yield Finding(statement, published, here, _tested(side, found), verdict)
 

@@ -13,7 +13,7 @@ from mtlspec.results.figures import CYCLE, GRID, INK, drawing
 from mtlspec.results.findings import Figure
 from mtlspec.results.inference import MARGIN
 from mtlspec.results.score_names import spoken
-from mtlspec.results.tables import Cell, Table, Tone, score_text, signed, tone_of_change
+from mtlspec.results.tables import Cell, Row, Table, Tone, score_text, signed, tone_of_change
 
 ANCHOR = "beside-paper"  # no analysis can be called so: their names have no hyphens
 _TONES: dict[str, Tone] = {"holds": "up", "does not hold": "down"}
@@ -26,10 +26,10 @@ def published_section(side: Side, figures: Path) -> Section:
     if side.kept:
         tables.append(_kept_table(side))
     drawn = _draw_changes(side, figures)
-    return Section(ANCHOR, f"Beside the paper: {side.pack.title}", _sentences(found), tuple(tables), drawn)
+    return Section(ANCHOR, f"Beside the paper: {side.pack.title}", sentences_of(found), tuple(tables), drawn)
 
 
-def _sentences(found: list[Finding]) -> tuple[str, ...]:
+def sentences_of(found: list[Finding]) -> tuple[str, ...]:
     asked = [finding for finding in found if finding.verdict != "not in this run"]
     held = [finding for finding in asked if finding.verdict == "holds"]
     failed = [finding for finding in asked if finding.verdict == "does not hold"]
@@ -43,16 +43,6 @@ def _sentences(found: list[Finding]) -> tuple[str, ...]:
 
 
 def _findings_table(side: Side, found: list[Finding]) -> Table:
-    rows = tuple(
-        (
-            Cell(item.statement, item.statement),
-            Cell(item.published, item.published),
-            Cell(item.here, item.here),
-            Cell(item.test, item.test),
-            Cell(item.verdict, item.verdict, tone=_TONES.get(item.verdict, "")),
-        )
-        for item in found
-    )
     caption = (
         f"{side.pack.paper}; {side.pack.source}. Statements are read from the published figures. A finding holds if the"
         f" tests agree with it at {side.alpha:g}, does not hold if they contradict it, and is undecided otherwise:"
@@ -63,7 +53,18 @@ def _findings_table(side: Side, found: list[Finding]) -> Table:
         f" The paper has {side.pack.encoder} on {side.pack.corpus}; other encoders and corpora may well differ."
     )
     columns = ("finding", "published", "here", "test", "verdict")
-    return Table("findings", "Published findings in this run", caption, columns, (("", rows),))
+    return Table("findings", "Published findings in this run", caption, columns, (("", verdict_rows(found)),))
+
+
+def verdict_rows(found: list[Finding]) -> tuple[Row, ...]:
+    """A row for each: finding, published, here, test, verdict."""
+    return tuple(
+        (
+            *(Cell(text, text) for text in (item.statement, item.published, item.here, item.test)),
+            Cell(item.verdict, item.verdict, tone=_TONES.get(item.verdict, "")),
+        )
+        for item in found
+    )
 
 
 def _name(role: str) -> str:
