@@ -47,7 +47,11 @@ class Options(OneCorpus, Demanding, MeasuringOptions):
         default=(),
         description="Groups whose models learn one task and start from those of `single` (`take: encoder`), for `ahp`.",
     )
-    brain: Sequence_[BrainFile] = Field(default=(), description="Files of brain data, one a participant, for `cnm`.")
+    brain: Sequence_[BrainFile] = Field(
+        default=(),
+        description="Brain data, for `cnm`: the `file` of each participant, a row for each sentence of the split, and "
+        "its `sha256`.",
+    )
     voxels: Annotated[int, Field(ge=2)] = Field(
         default=5000, description="Of each participant, so many voxels that all models together predict best."
     )

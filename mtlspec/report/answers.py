@@ -56,6 +56,8 @@ _ASKED = {
     "sparsity_curve": ("How few heads are enough?", 1),
     "pruning_table": ("What does it cost to remove heads?", 1),
     "task_heads": ("Which heads do tasks choose for themselves?", 2),
+    "iap": ("Does each task have heads of its own?", 2),
+    "task_similarity": ("Do tasks that are more alike need more of the same heads?", 1),
 }
 
 

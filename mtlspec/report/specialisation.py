@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mtlspec.report.published_findings import Finding, Verdict, mostly
-from mtlspec.report.wording import of_all
+from mtlspec.report.wording import noun, of_all
 from mtlspec.results.comparisons import difference_of
 from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.findings import Findings
@@ -61,7 +61,7 @@ class Specialisation:
         return str(self.spec["models"][group]["sharing"]["type"])
 
     def is_frozen(self, group: str) -> bool:
-        return self.spec["models"][group]["train"]["freeze"] == 1.0
+        return bool(self.spec["models"][group]["train"]["freeze"] == 1.0)
 
     def plain_pairs(self) -> list[Mapping[str, Any]]:
         """Models of two tasks with hard sharing, all of it trained; the first group of them in the spec."""
@@ -124,7 +124,7 @@ def _by_groups(statement: str, published: str, own: Sequence[Mapping[str, Any]],
         for way in (sign, -sign)
     )
     mean = sum(one.difference for one in found) / len(found)
-    here = f"{signed(mean)} points on average over {len(own)} model{'' if len(own) == 1 else 's'}"
+    here = f"{signed(mean)} points on average over {len(own)} {noun(len(own), 'model')}"
     test = f"t tests over seeds and examples, Holm's correction: {agree} agree, {oppose} contradict, of {len(own)}"
     return Finding(statement, published, here, test, mostly(agree, oppose, len(own)))
 
