@@ -17,11 +17,13 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
 from mtlspec.errors import SetupError
 from mtlspec.io.project import Project
 from mtlspec.io.secrets import without_secrets
+from mtlspec.track import pages
 from mtlspec.track.server import configure, local_uri, remake
 
 _PATIENCE = 120.0  # seconds; a cold and busy machine takes most of a minute
@@ -32,11 +34,16 @@ def serving(project: Project, host: str, port: int) -> Iterator[subprocess.Popen
     """The server, from when it answers until the block ends."""
     check_free(host, port)
     configure()
-    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}  # a third of the memory
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", local_uri(project)]
-    command += ["--host", host, "--port", str(port), "--workers", "1"]
+    command += ["--host", host, "--port", str(port), "--workers", "1", "--app-name", pages.NAME]
     keeper = [sys.executable, "-m", "mtlspec.track.webserver", *command]
-    with tempfile.TemporaryFile() as log:
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryDirectory() as plugin:
+        pages.announce(Path(plugin))
+        environment = {
+            **os.environ,
+            "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # a third of the memory
+            "PYTHONPATH": os.pathsep.join(filter(None, [plugin, os.environ.get("PYTHONPATH")])),
+        }
         server = subprocess.Popen(
             keeper,
             cwd=project.root,
