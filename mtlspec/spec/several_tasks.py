@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from mtlspec.errors import SpecError
 from mtlspec.spec.families import AnalysisOptions
-from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.selected import SelectedTaskSet
+
+if TYPE_CHECKING:
+    from mtlspec.spec.models import ModelGroup  # which loads all kinds, and kinds of this family import this file
 
 
 class SeveralTasks(AnalysisOptions):
