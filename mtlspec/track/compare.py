@@ -42,7 +42,9 @@ class RecordDiff:
 
     @property
     def identical(self) -> bool:
-        return not (self.changes or self.different or self.only_a or self.only_b)
+        """Nothing differs; a score that differs over the same bytes was edited, or summed up in another way."""
+        scores_differ = any(row.a != row.b for row in self.scores)
+        return not (self.changes or scores_differ or self.different or self.only_a or self.only_b)
 
     def as_json(self) -> dict[str, Any]:
         return {

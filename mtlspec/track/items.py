@@ -203,10 +203,7 @@ def _model_item(
     deviations = {f"{DEVIATION}{key}": f"{std:.4f}" for key, std in shown.items() if std is not None}
     tags = {**_common(plan, "model"), **_model_tags(variant), **deviations}
     tags["mtlspec.seeds"] = ", ".join(child.tags["mtlspec.seed"] for child in children)
-    tags[NOTE] = (
-        f"Means over the seeds {tags['mtlspec.seeds']}, which are the child runs; their sample standard deviations are "
-        f"the tags `{DEVIATION}...`. The duration is the computing time of all seeds together."
-    )
+    tags[NOTE] = _of_seeds(tags["mtlspec.seeds"], len(children))
     shared = set(children[0].params.items()).intersection(*(child.params.items() for child in children))
     return Item(
         key=f"{plan.spec}/{variant.slug}",
@@ -220,6 +217,16 @@ def _model_item(
         points=lambda: points,
         span=together(child.span for child in children),
         headline=main,
+    )
+
+
+def _of_seeds(seeds: str, number: int) -> str:
+    """What the scores and the duration of a model are."""
+    if number == 1:
+        return f"Scores of its one seed, {seeds}, which is the child run. The duration is its computing time."
+    return (
+        f"Means over the seeds {seeds}, which are the child runs; their sample standard deviations are the tags "
+        f"`{DEVIATION}...`. The duration is the computing time of all seeds together."
     )
 
 

@@ -61,7 +61,7 @@ def test_a_diff_shows_deviations_differences_and_tests(
         for score in model["scores"].values():
             score["mean"] += 30
     write_json(tmp_path / "better.json", record)
-    assert mtlspec(["registry", "diff", str(two.places.record), str(tmp_path / "better.json")]) == 0
+    assert mtlspec(["registry", "diff", str(two.places.record), str(tmp_path / "better.json")]) == 1
     text = " ".join(capsys.readouterr().out.split())
     assert re.search(r"pos/accuracy [\d.]+ ± [\d.]+ [\d.]+ ± [\d.]+ \+30\.00 \(\S+ to \S+\) [\d.]+", text)
     assert "p of Welch's test over seeds, Holm's correction over each split" in text

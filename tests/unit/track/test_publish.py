@@ -115,6 +115,14 @@ def test_a_model_has_the_mean_and_std_of_its_seeds(published: FinishedRun) -> No
     assert {run.info.status for run in runs.values()} == {"FINISHED"}
 
 
+def test_a_model_with_one_seed_is_not_called_a_mean(copy: FinishedRun) -> None:
+    copy.places.stage_record("train-stl-ner-s2").unlink()
+    notes = {item.name: item.tags.get("mlflow.note.content", "") for item in items(copy.plan, copy.places)}
+    one = "Scores of its one seed, 1, which is the child run. The duration is its computing time."
+    assert notes["stl: ner"] == one
+    assert notes["stl: pos"].startswith("Means over the seeds 1, 2, which are the child runs;")
+
+
 def test_the_view_shows_the_main_score_of_every_task(published: FinishedRun) -> None:
     with _client(published.project) as (client, experiment):
         state = json.loads(client.get_experiment(experiment).tags[f"mlflow.sharedViewState.{VIEW_KEY}"])

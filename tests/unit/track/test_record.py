@@ -89,6 +89,17 @@ def test_equal_records_are_identical(finished: FinishedRun) -> None:
     assert all(row.difference == 0 for row in found.scores)
 
 
+def test_a_score_that_was_edited_is_a_difference(finished: FinishedRun) -> None:
+    record = build_record(finished.plan, finished.places)
+    edited = copy.deepcopy(record)
+    edited["models"][0]["scores"]["test/mean"]["mean"] += 0.5
+    found = diff(record, edited)
+    assert len(found.equal) == len(finished.plan.stages)
+    assert not found.identical
+    del edited["models"][0]["scores"]["test/mean"]
+    assert not diff(record, edited).identical
+
+
 def test_a_diff_names_what_changed(finished: FinishedRun) -> None:
     a = build_record(finished.plan, finished.places)
     b = copy.deepcopy(a)
