@@ -11,8 +11,8 @@ STAGE = r"[a-z]+(-[a-z0-9]+)*(@small)?"
 OURS = [
     rf" +(done|restored)  {STAGE}( in \d+\.\d s)?",
     rf"(all stages|{STAGE}) +[━╸╺ ]+ +(\d+/\d+ )? *\d:\d\d:\d\d( .*)?",
-    r"  - Scores: none of 2 comparisons with stl could be tested.*",
-    r"(does |not |show |how |seeds )*scatter\)\.",  # the rest of it
+    r"  - Do other ways of training score differently from stl\?",
+    r" {4}.*(stl|seed).*",  # what came out, and how sure it is
     r"stl: each task on its own",
     r"mtl: all 2 tasks together",
     r"small: test scores of 1 seed",

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, ValidationError, WithJsonSchema
+from pydantic import Field, PlainSerializer, PlainValidator, ValidationError, WithJsonSchema
 
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place
@@ -19,7 +19,7 @@ from mtlspec.spec.card_families import GeneratorOptions
 if TYPE_CHECKING:
     from mtlspec.spec.cards import DataCard
 else:
-    DataCard = Any  # cards know all generators: this file is read before there are cards
+    DataCard = str | dict[str, Any]  # cards know all generators: this file is read before there are cards
 
 SAME, DIFFERENT = "same", "different"
 
@@ -39,11 +39,18 @@ def _card(said: object) -> DataCard:
         raise ValueError(f"`{'.'.join(map(str, first['loc'])) or 'of'}` of the card: {first['msg']}") from None
 
 
+def _whole(card: DataCard) -> dict[str, Any]:
+    return card.model_dump(mode="json")
+
+
+Corpus = Annotated[
+    DataCard, PlainValidator(_card), PlainSerializer(_whole), WithJsonSchema({"type": ["string", "object"]})
+]
+
+
 class Options(GeneratorOptions):
     type: Literal["pair_of"]
-    of: Annotated[DataCard, PlainValidator(_card), WithJsonSchema({"type": ["string", "object"]})] = Field(
-        description="The corpus of single sentences: the name of its card, or a card."
-    )
+    of: Corpus = Field(description="The corpus of single sentences: the name of its card, or a card.")
     layer: str = Field(description="Its layer of labels; sentences without one are left out.")
     seed: int = Field(default=7, description="Another seed, other pairs of the same sentences.")
 
