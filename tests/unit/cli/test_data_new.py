@@ -50,7 +50,7 @@ def test_a_card_is_written_pinned_and_can_be_used(project: Project, capsys: pyte
 
 @pytest.mark.parametrize(
     ("source", "rates"),
-    [("pretrain", (3e-3, 4e-3, 16)), (f"{{type: hub, id: some/bert, revision: {'a' * 40}}}", (5e-5, 1e-3, 32))],
+    [("pretrain", (3e-3, 6e-3, 16)), (f"{{type: hub, id: some/bert, revision: {'a' * 40}}}", (5e-5, 1e-3, 32))],
 )
 def test_the_proposed_spec_has_the_rates_of_its_encoder(
     project: Project, capsys: pytest.CaptureFixture[str], source: str, rates: tuple[float, float, int]
