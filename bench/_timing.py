@@ -39,6 +39,30 @@ def interleaved(ours: Run, peers: dict[str, Run], rounds: int = 7, least: float 
     return Timed(1000 * statistics.median(times["ours"]), ratios)
 
 
+def examples_per_second(loops: dict[str, Callable[[], int]], rounds: int) -> dict[str, list[float]]:
+    """Examples a CPU second of training loops, which say how many they trained on, round by round.
+
+    The first round warms up and does not count.
+    """
+    speeds: dict[str, list[float]] = {loop: [] for loop in loops}
+    for number in range(rounds + 1):
+        for loop, run in loops.items():
+            started = time.process_time()
+            done = run()
+            if number:
+                speeds[loop].append(done / (time.process_time() - started))
+    return speeds
+
+
+def print_speeds(speeds: dict[str, list[float]], peer: str, what: str, target: float) -> None:
+    """Median, least and most of each loop, and how many times as fast as its peer ours is."""
+    for loop, found in speeds.items():
+        print(f"  {loop:8} {statistics.median(found):8.0f} {what}/CPU s  (min {min(found):.0f}, max {max(found):.0f})")
+    ratios = [ours / theirs for ours, theirs in zip(speeds["mtlspec"], speeds[peer], strict=True)]
+    least, most = min(ratios), max(ratios)
+    print(f"  ratio    {statistics.median(ratios):8.2f}x (min {least:.2f}, max {most:.2f}; target {target:g})")
+
+
 def _seconds(run: Run, repeats: int) -> float:
     """CPU seconds of one call."""
     started = time.process_time()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from bench._our_loop import our_loop
+from bench._timing import examples_per_second, print_speeds
 from bench.linear_chain import Case, plain_nll
 from mtlspec.data.sentence import Sentence
 from mtlspec.model.encoder.birnn import BiRnn
@@ -176,23 +176,12 @@ def main() -> None:
             "plain": plain_loop(encoder, directory, sentences),
             "mtlspec": our_loop(directory, Path(name) / "data", sentences, TASK, TRAIN, dropout=0.0),
         }
-        speeds: dict[str, list[float]] = {loop: [] for loop in loops}
-        for number in range(ROUNDS + 1):
-            for loop, run in loops.items():
-                started = time.process_time()
-                done = run()
-                if number:  # the first round warms up
-                    speeds[loop].append(done / (time.process_time() - started))
+        speeds = examples_per_second(loops, ROUNDS)
     words = statistics.mean(len(sentence.words) for sentence in sentences)
     print(
         f"biGRU tagger with a CRF, {SENTENCES} sentences of {words:.1f} words on average, {BATCH} a batch, one thread"
     )
-    for loop, found in speeds.items():
-        print(
-            f"  {loop:8} {statistics.median(found):8.0f} sentences/CPU s  (min {min(found):.0f}, max {max(found):.0f})"
-        )
-    ratios = [ours / plain for ours, plain in zip(speeds["mtlspec"], speeds["plain"], strict=True)]
-    print(f"  ratio    {statistics.median(ratios):8.2f}x (min {min(ratios):.2f}, max {max(ratios):.2f}; target 2)")
+    print_speeds(speeds, "plain", "sentences", target=2)
 
 
 if __name__ == "__main__":

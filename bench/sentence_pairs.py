@@ -9,15 +9,15 @@ parts that the Trainer sorts by length are small. Set MTLSPEC_DATA to the folder
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench._our_loop import our_loop
+from bench._timing import examples_per_second, print_speeds
 from mtlspec.data.sentence import Sentence
 
 BATCH, ROUNDS, EXAMPLES = 32, 3, 640
@@ -115,26 +115,22 @@ def read_pairs(name: str) -> list[Sentence]:
 
 def compare(title: str, shape: tuple[int, int, int], corpora: dict[str, list[Sentence]]) -> None:
     """Print the speeds of both loops over all corpora, and their ratio."""
-    speeds: dict[str, list[float]] = {"Trainer": [], "mtlspec": []}
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         make_encoder(root / "encoder", [pair for pairs in corpora.values() for pair in pairs], shape)
-        loops: dict[str, list[Callable[[], int]]] = {loop: [] for loop in speeds}
+        passes: dict[str, list[Callable[[], int]]] = {"Trainer": [], "mtlspec": []}
         for corpus, pairs in corpora.items():
             (root / corpus).mkdir()
-            loops["Trainer"].append(trainer_loop(root / "encoder", root / "trainer", pairs))
-            loops["mtlspec"].append(our_loop(root / "encoder", root / corpus, pairs, TASK, TRAIN, dropout=0.0))
-        for number in range(ROUNDS + 1):
-            for loop, passes in loops.items():
-                started = time.process_time()
-                done = sum(run() for run in passes)
-                if number:  # the first round warms up
-                    speeds[loop].append(done / (time.process_time() - started))
+            passes["Trainer"].append(trainer_loop(root / "encoder", root / "trainer", pairs))
+            passes["mtlspec"].append(our_loop(root / "encoder", root / corpus, pairs, TASK, TRAIN, dropout=0.0))
+        loops = {loop: partial(_all, runs) for loop, runs in passes.items()}
+        speeds = examples_per_second(loops, ROUNDS)
     print(f"training loop on pairs, {title}, {BATCH} a batch, one thread")
-    for loop, found in speeds.items():
-        print(f"  {loop:8} {statistics.median(found):8.0f} pairs/CPU s  (min {min(found):.0f}, max {max(found):.0f})")
-    ratios = [ours / theirs for ours, theirs in zip(speeds["mtlspec"], speeds["Trainer"], strict=True)]
-    print(f"  ratio    {statistics.median(ratios):8.2f}x (min {min(ratios):.2f}, max {max(ratios):.2f}; target 1.5)")
+    print_speeds(speeds, "Trainer", "pairs", target=1.5)
+
+
+def _all(runs: Sequence[Callable[[], int]]) -> int:
+    return sum(run() for run in runs)
 
 
 def main() -> None:

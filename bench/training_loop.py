@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from bench._our_loop import our_loop
+from bench._timing import examples_per_second, print_speeds
 from mtlspec.data.sentence import Sentence
 
 SENTENCES, BATCH, ROUNDS = 1024, 32, 5
@@ -115,21 +115,10 @@ def main() -> None:
             "plain": plain_loop(encoder, sentences),
             "mtlspec": our_loop(encoder, Path(name) / "data", sentences, TASK, TRAIN, dropout=0.2),
         }
-        speeds: dict[str, list[float]] = {loop: [] for loop in loops}
-        for number in range(ROUNDS + 1):
-            for loop, run in loops.items():
-                started = time.process_time()
-                done = run()
-                if number:  # the first round warms up
-                    speeds[loop].append(done / (time.process_time() - started))
+        speeds = examples_per_second(loops, ROUNDS)
     words = statistics.mean(len(sentence.words) for sentence in sentences)
     print(f"training loop, {SENTENCES} sentences of {words:.1f} words on average, {BATCH} a batch, one thread")
-    for loop, found in speeds.items():
-        print(
-            f"  {loop:8} {statistics.median(found):8.0f} sentences/CPU s  (min {min(found):.0f}, max {max(found):.0f})"
-        )
-    ratios = [ours / plain for ours, plain in zip(speeds["mtlspec"], speeds["plain"], strict=True)]
-    print(f"  ratio    {statistics.median(ratios):8.2f}x (min {min(ratios):.2f}, max {max(ratios):.2f}; target 1.8)")
+    print_speeds(speeds, "plain", "sentences", target=1.8)
 
 
 if __name__ == "__main__":
