@@ -2,7 +2,8 @@
 
 Training raises what all heads know, and joint training lowers it, so a change of stem cells says nothing alone.
 A claim is shown only if all of its tests carry it: the change over seeds, the change beyond that of other heads over
-seeds, and the change beyond that of random sets with as many heads in every layer.
+seeds, and the change beyond that of random sets with as many heads in every layer. It is refuted by a change to the
+other side, and where stem cells are shown to differ from other heads by less than what would matter.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mtlspec.results.contrast import beside_random, same_counts
 from mtlspec.results.estimates import t_interval
 from mtlspec.results.tables import interval_text, signed
 
-Shown = Literal["shown", "contradicted", "open"]
+Shown = Literal["shown", "contradicted", "too small", "open"]
 Verdict = Literal["supported", "not supported", "not enough evidence"]
 COMMON = "More heads than chance are used by at least {least} of {tasks} tasks"
 RISE = "Single-task training raises what these heads know, and more than what other heads know"
@@ -45,18 +46,25 @@ class Claim:
 
     @property
     def shown(self) -> Shown:
-        """All tests must carry a claim. It is contradicted by a change to the other side, or by all contrasts."""
+        """All tests must carry a claim. It is contradicted by a change to the other side, or by all contrasts.
+
+        What is too small to matter in one contrast refutes it as well.
+        """
         alone = [test.shown == "contradicted" for test in self.tests if not test.contrast]
         contrasts = [test.shown == "contradicted" for test in self.tests if test.contrast]
         if any(alone) or (contrasts and all(contrasts)):
             return "contradicted"
+        if any(test.shown == "too small" for test in self.tests):
+            return "too small"
         return "shown" if all(test.shown == "shown" for test in self.tests) else "open"
 
     def stored(self) -> dict[str, Any]:
         return {**asdict(self), "shown": self.shown}
 
 
-def claims(common: Common, probed: Sequence[Probed], alpha: float, draws: int, seed: int) -> tuple[Claim, ...]:
+def claims(
+    common: Common, probed: Sequence[Probed], alpha: float, matters: float, draws: int, seed: int
+) -> tuple[Claim, ...]:
     """Heads in common; they gain more than others by single-task training; they lose more than others by joint."""
     stem = int(common.stem.sum())
     statement = COMMON.format(least=common.least, tasks=len(common.tasks))
@@ -68,7 +76,8 @@ def claims(common: Common, probed: Sequence[Probed], alpha: float, draws: int, s
         nothing = (Evidence("–", "–", lacking, "open"),)
         return first, Claim(RISE, nothing), Claim(LOSS, nothing)
     rise, loss = changes_of_sets(common.stem, common.there, probed, draws, seed)
-    return first, Claim(RISE, contrasted(rise, alpha, "points")), Claim(LOSS, contrasted(loss, alpha, "points lost"))
+    second = Claim(RISE, contrasted(rise, alpha, matters, "points"))
+    return first, second, Claim(LOSS, contrasted(loss, alpha, matters, "points lost"))
 
 
 def _beyond_shuffles(common: Common, alpha: float) -> Evidence:
@@ -130,14 +139,14 @@ def changes_of_sets(
     return changes("rise"), changes("loss")
 
 
-def contrasted(changes: Changes, alpha: float, unit: str) -> tuple[Evidence, ...]:
+def contrasted(changes: Changes, alpha: float, matters: float, unit: str) -> tuple[Evidence, ...]:
     """The change alone, beyond that of other heads, and beyond that of random sets."""
     others = "minus other heads, as many of each layer"
     beside = beside_random(changes.beyond_rest, changes.random, alpha=alpha)
     verdicts: dict[str, Shown] = {"supported": "shown", "contradicted": "contradicted", "open": "open"}
     return (
         _interval_test("stem cells alone", changes.stem, alpha, unit),
-        _interval_test(others, changes.beyond_others, alpha, unit, contrast=True)
+        _interval_test(others, changes.beyond_others, alpha, unit, contrast=True, matters=matters)
         if len(changes.beyond_others)
         else Evidence(others, "–", "no layer has both stem cells and others", "open", True),
         Evidence(
@@ -151,8 +160,10 @@ def contrasted(changes: Changes, alpha: float, unit: str) -> tuple[Evidence, ...
     )
 
 
-def _interval_test(against: str, per_seed: Floats, alpha: float, unit: str, *, contrast: bool = False) -> Evidence:
-    """Student's interval of the mean over seeds, which must lie above zero."""
+def _interval_test(
+    against: str, per_seed: Floats, alpha: float, unit: str, *, contrast: bool = False, matters: float = 0.0
+) -> Evidence:
+    """Student's interval of the mean over seeds, which must lie above zero, and not below what matters."""
     values = per_seed.tolist()
     estimate = f"{signed(float(per_seed.mean()))} {unit}"
     interval = t_interval(values, alpha)
@@ -160,11 +171,13 @@ def _interval_test(against: str, per_seed: Floats, alpha: float, unit: str, *, c
         return Evidence(against, estimate, "one seed: no interval", "open", contrast, {"seeds": values})
     text = f"{100 * (1 - alpha):g} % interval {interval_text(interval)} over {len(values)} seeds"
     shown: Shown = "shown" if interval[0] > 0 else ("contradicted" if interval[1] < 0 else "open")
+    if interval[1] < matters and shown != "contradicted":
+        shown = "too small"
     return Evidence(against, estimate, text, shown, contrast, {"seeds": values, "interval": list(interval)})
 
 
 def verdict(made: Sequence[Claim]) -> Verdict:
-    """The hypothesis needs all of its claims; one that is contradicted refutes it."""
-    if any(claim.shown == "contradicted" for claim in made):
+    """The hypothesis needs all of its claims; one that is contradicted, or true of too little, refutes it."""
+    if any(claim.shown in ("contradicted", "too small") for claim in made):
         return "not supported"
     return "supported" if all(claim.shown == "shown" for claim in made) else "not enough evidence"

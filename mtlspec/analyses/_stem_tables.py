@@ -18,7 +18,7 @@ from mtlspec.results.findings import Figure
 from mtlspec.results.lengths import but_unequal
 from mtlspec.results.tables import Cell, Table, Tone, score_text, signed
 
-_TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down"}
+_TONES: dict[str, Tone] = {"shown": "up", "contradicted": "down", "too small": "down"}
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,18 @@ def changes(probed: Sequence[Probed], common: Common) -> tuple[Change, ...]:
     return tuple(Change(one, one.scores(both)) for one in probed)
 
 
-def summary(judged: Verdict, made: Sequence[Claim], probed: Sequence[Probed]) -> tuple[str, ...]:
+def summary(judged: Verdict, made: Sequence[Claim], probed: Sequence[Probed], matters: float) -> tuple[str, ...]:
     """The verdict with its reasons, then each claim with all of its tests."""
     missing = [_lower(claim.statement) for claim in made if claim.shown == "open"]
-    against = [_lower(claim.statement) for claim in made if claim.shown == "contradicted"]
+    against = [f"the run contradicts that {_lower(claim.statement)}" for claim in made if claim.shown == "contradicted"]
+    against += [
+        f"by less than {matters:g} points, if at all, does it hold that {_lower(claim.statement)}"
+        for claim in made
+        if claim.shown == "too small"
+    ]
     reasons = {
         "supported": "all three of its claims are shown, against other heads and against random sets of heads",
-        "not supported": f"the run contradicts that {'; and that '.join(against)}",
+        "not supported": "; and ".join(against),
         "not enough evidence": f"this is not shown: {'; '.join(missing)}",
     }[judged]
     first = f"The stem cell hypothesis is {judged} here: {reasons}."
@@ -72,7 +77,7 @@ def _reused(probed: Sequence[Probed]) -> str:
     )
 
 
-def claims_table(made: Sequence[Claim], alpha: float) -> Table:
+def claims_table(made: Sequence[Claim], alpha: float, matters: float) -> Table:
     """One section a claim, one row a test."""
     sections = tuple(
         (
@@ -91,8 +96,9 @@ def claims_table(made: Sequence[Claim], alpha: float) -> Table:
     )
     caption = (
         f"The hypothesis is supported only if every test of every claim shows it at {alpha:g}, and not supported if a"
-        " change, or all contrasts of a claim, point the other way. Accuracies are means over tasks and labels of the"
-        " set's best head for each label; seeds are paired. Other heads: the best of many beats the best of few, so"
+        " change, or all contrasts of a claim, point the other way, or if stem cells certainly differ from other heads"
+        f" by less than {matters:g} points (too small). Accuracies are means over tasks and labels of the set's best"
+        " head for each label; seeds are paired. Other heads: the best of many beats the best of few, so"
         " both sides take part with as many heads of each layer as the scarcer has, drawn at random. Random sets: the"
         " change of stem cells minus that of all heads outside, beside the same difference for sets drawn from all"
         " heads, as many in each layer as there are stem cells; p is the share that differ at least as much. No"

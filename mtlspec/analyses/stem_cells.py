@@ -37,6 +37,11 @@ class Options(Demanding):
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.05, description="Level of the tests against chance and random sets, and of the intervals over seeds."
     )
+    matters: Annotated[float, Field(ge=0)] = Field(
+        default=2.0,
+        description="Points of probing accuracy by which stem cells must differ from other heads to matter: where the"
+        " whole interval over seeds lies below, the claim is refuted. 0 leaves that open.",
+    )
     draws: Annotated[int, Field(ge=20)] = Field(
         default=2000, description="How many random sets with as many heads in every layer stem cells are compared with."
     )
@@ -58,15 +63,19 @@ class Options(Demanding):
         probed = [
             one for name in self.probes for one in read_probed(job.inputs[f"analyse-{name}"], self.single, self.joint)
         ]
-        made = claims(common, probed, self.alpha, self.draws, self.seed)
+        made = claims(common, probed, self.alpha, self.matters, self.draws, self.seed)
         judged = verdict(made)
         stem = int(common.stem.sum())
         changes = tables.changes(probed, common) if 0 < stem < int(common.there.sum()) else ()
         findings = Findings(
             type=self.type,
             title="Stem cells",
-            summary=tables.summary(judged, made, probed),
-            tables=(tables.claims_table(made, self.alpha), tables.changes_table(changes), tables.heads_table(common)),
+            summary=tables.summary(judged, made, probed, self.matters),
+            tables=(
+                tables.claims_table(made, self.alpha, self.matters),
+                tables.changes_table(changes),
+                tables.heads_table(common),
+            ),
             figures=tables.draw(common, changes, job.out / "figures"),
             numbers={"verdict": judged, "claims": [claim.stored() for claim in made]},
         )

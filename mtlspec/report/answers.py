@@ -156,7 +156,12 @@ def _of_probes(asked: str, numbers: Mapping[str, Any]) -> Answer | None:
     return Answer(asked, found, f"{compared}{unequal}; {power} in four of five cases.")
 
 
-_SHOWN = {"shown": "shown", "contradicted": "the opposite is seen", "open": "not shown"}
+_SHOWN = {
+    "shown": "shown",
+    "contradicted": "the opposite is seen",
+    "too small": "if at all, then by too little to matter",
+    "open": "not shown",
+}
 _VERDICTS = {
     "supported": "Yes, by all three tests of it",
     "not supported": "No",

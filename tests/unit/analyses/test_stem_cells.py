@@ -16,9 +16,11 @@ from mtlspec.io.write import write_json
 from mtlspec.results.contrast import same_counts
 from tests.unit.analyses.planted_stem_cells import HEADS, LAYERS, planted_heads, write_planted_hits
 
+MATTERS = 2.0  # points
+
 
 def _judge(directory: Path, seed: int = 0) -> tuple[Claim, ...]:
-    return claims(planted_heads(seed), list(read_probed(directory, "stl", "mtl")), 0.05, 199, 1)
+    return claims(planted_heads(seed), list(read_probed(directory, "stl", "mtl")), 0.05, MATTERS, 199, 1)
 
 
 def test_a_planted_effect_is_found_in_twenty_of_twenty_seeds(tmp_path: Path) -> None:
@@ -44,7 +46,7 @@ def test_random_sets_of_heads_are_supported_in_at_most_five_percent_of_draws(
     planted = planted_heads()
     for seed, heads in enumerate(same_counts(shape, there)(number, 77)):
         chosen = replace(planted, used=np.broadcast_to(heads, planted.used.shape))  # heads in common, beyond chance
-        common, up, down = made = claims(chosen, probed, 0.05, 99, seed)
+        common, up, down = made = claims(chosen, probed, 0.05, MATTERS, 99, seed)
         assert common.shown == "shown"
         shown["rise"] += up.shown == "shown"
         shown["loss"] += down.shown == "shown"
@@ -70,7 +72,7 @@ def test_the_verdict_follows_the_contrast(
     directory = write_planted_hits(tmp_path / "probe", 3, rise=rise, loss=loss)
     made = _judge(directory)
     assert verdict(made) == expected
-    said = summary(verdict(made), made, list(read_probed(directory, "stl", "mtl")))
+    said = summary(verdict(made), made, list(read_probed(directory, "stl", "mtl")), MATTERS)
     assert expected in said[0]
     assert len(said) == 4
     assert all("random sets with as many heads in each layer" in sentence for sentence in said[2:])
@@ -79,11 +81,11 @@ def test_the_verdict_follows_the_contrast(
 def test_a_loss_by_joint_training_says_if_that_was_longer(tmp_path: Path) -> None:
     directory = write_planted_hits(tmp_path / "probe", 3, rise=(0.3, 0.05), loss=(0.2, 0.02))
     made, probed = _judge(directory), list(read_probed(directory, "stl", "mtl"))
-    assert not any("but" in sentence for sentence in summary(verdict(made), made, probed))
+    assert not any("but" in sentence for sentence in summary(verdict(made), made, probed, MATTERS))
     about = json.loads((directory / "probe.json").read_text())
     about["models"]["mtl-all"]["length"]["planned"] = 200
     write_json(directory / "probe.json", about)
-    said = summary(verdict(made), made, list(read_probed(directory, "stl", "mtl")))
+    said = summary(verdict(made), made, list(read_probed(directory, "stl", "mtl")), MATTERS)
     told = ", but joint models had 2.0 times the updates of single-task ones, with as many examples of a task."
     assert [sentence.endswith(told) for sentence in said] == [False, False, False, True]
 
@@ -115,7 +117,7 @@ def test_sets_of_unequal_size_meet_in_equal_numbers() -> None:
     whole = probed.scores(np.stack([stem, ~stem])).rise.mean(0)
     assert whole[1] - whole[0] > 5
     assert abs(rise.beyond_others.mean()) < 1.5
-    assert contrasted(rise, 0.05, "points")[1].shown == "open"
+    assert contrasted(rise, 0.05, MATTERS, "points")[1].shown == "open"
 
 
 def test_layers_with_stem_cells_only_leave_the_comparison_with_others_open(tmp_path: Path) -> None:
@@ -125,14 +127,14 @@ def test_layers_with_stem_cells_only_leave_the_comparison_with_others_open(tmp_p
     stem = np.zeros((LAYERS, HEADS), bool)
     stem[1] = True
     rise, _ = changes_of_sets(stem, np.ones_like(stem), probed, draws=50, seed=1)
-    _, others, random = contrasted(rise, 0.05, "points")
+    _, others, random = contrasted(rise, 0.05, MATTERS, "points")
     assert (others.shown, others.uncertainty) == ("open", "no layer has both stem cells and others")
     assert random.shown == "open"  # only one set has this shape
 
 
 def test_one_seed_decides_nothing() -> None:
     one = Changes(np.array([5.0]), np.array([4.0]), 3.0, np.linspace(-1, 1, 99))
-    tests = contrasted(one, 0.05, "points")
+    tests = contrasted(one, 0.05, MATTERS, "points")
     assert [test.shown for test in tests] == ["open", "open", "shown"]
     assert Claim("", tests).shown == "open"
 
@@ -148,7 +150,7 @@ def test_tables_have_others_beside_stem_cells(tmp_path: Path) -> None:
     assert values["rise"] == pytest.approx(values["single-task"] - values["pre-trained"])
     assert values["rise"] > values["others, rise"] + 10
     assert "np." not in table.csv()
-    claimed = claims_table(_judge(directory), 0.05)
+    claimed = claims_table(_judge(directory), 0.05, MATTERS)
     assert [len(rows) for _, rows in claimed.sections] == [2, 3, 3]
 
 
@@ -161,7 +163,7 @@ def test_probes_that_choose_heads_on_the_scored_data_are_told(tmp_path: Path) ->
     reused = list(read_probed(directory, "stl", "mtl"))
     for probed, expected in ((held_out, False), (reused, True)):
         assert (said in changes_table(changes(probed, planted_heads())).caption) == expected
-        assert (said in summary("supported", [], probed)[-1]) == expected
+        assert (said in summary("supported", [], probed, MATTERS)[-1]) == expected
 
 
 def _claim(*shown: Shown) -> Claim:
@@ -176,6 +178,41 @@ def test_one_open_claim_is_not_enough() -> None:
     assert verdict([shown, _claim("shown", "open", "contradicted"), shown]) == "not enough evidence"
     assert verdict([shown, _claim("shown", "contradicted", "contradicted"), shown]) == "not supported"
     assert verdict([_claim("open"), _claim("contradicted", "shown", "shown")]) == "not supported"
+    assert verdict([shown, _claim("shown", "too small", "open"), _claim("open")]) == "not supported"
+
+
+@pytest.mark.parametrize(
+    ("beyond", "expected"),
+    [
+        ([0.9, 1.0, 1.1], "too small"),  # above zero without doubt, and below two points without doubt
+        ([-0.1, 0.0, 0.1], "too small"),
+        ([-1.1, -1.0, -0.9], "contradicted"),
+        ([1.0, 2.0, 3.0], "open"),
+        ([1.9, 2.0, 2.1], "shown"),
+    ],
+)
+def test_a_difference_that_is_certainly_small_refutes(beyond: list[float], expected: Shown) -> None:
+    one = Changes(np.array([5.0, 5.1, 4.9]), np.array(beyond), 3.0, np.linspace(-1, 1, 99))
+    tests = contrasted(one, 0.05, MATTERS, "points")
+    assert [test.shown for test in tests] == ["shown", expected, "shown"]
+    claim = Claim("These heads gain", tests)
+    assert claim.shown == {"contradicted": "open"}.get(expected, expected)  # one contrast alone contradicts nothing
+    if expected == "too small":
+        said = summary(verdict([claim]), [claim], [], MATTERS)[0]
+        assert said.endswith("by less than 2 points, if at all, does it hold that these heads gain.")
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+def test_an_effect_that_matters_is_called_too_small_in_at_most_five_percent(seeds: int) -> None:
+    """Just as large as what matters, the hardest case."""
+    random = np.random.default_rng(seeds)
+    alone, null, number = np.full(seeds, 9.0) + np.arange(seeds), np.linspace(-1, 1, 99), 2000
+    called = sum(
+        contrasted(Changes(alone, MATTERS + random.normal(0, 1.5, seeds), 3.0, null), 0.05, MATTERS, "")[1].shown
+        == "too small"
+        for _ in range(number)
+    )
+    assert called <= 0.04 * number, called  # 2.5 % are expected
 
 
 def test_a_joint_model_of_other_layers_is_no_comparison(tmp_path: Path) -> None:
@@ -184,5 +221,5 @@ def test_a_joint_model_of_other_layers_is_no_comparison(tmp_path: Path) -> None:
     about["models"]["mtl-all"]["layers"] = {"srl": "srl"}
     write_json(directory / "probe.json", about)
     assert list(read_probed(directory, "stl", "mtl")) == []
-    made = claims(planted_heads(), [], 0.05, 99, 1)
+    made = claims(planted_heads(), [], 0.05, MATTERS, 99, 1)
     assert [claim.shown for claim in made] == ["shown", "open", "open"]

@@ -19,7 +19,7 @@ from tests.unit.analyses.planted_stem_cells import HEADS, LAYERS, STEM, TASKS, p
 
 
 def _first(common: Common) -> Claim:
-    return claims(common, [], 0.05, 99, 1)[0]
+    return claims(common, [], 0.05, 2.0, 99, 1)[0]
 
 
 def test_planted_stem_cells_are_found_beyond_chance() -> None:
