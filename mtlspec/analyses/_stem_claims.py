@@ -22,7 +22,7 @@ from mtlspec.results.tables import interval_text, signed
 
 Shown = Literal["shown", "contradicted", "too small", "open"]
 Verdict = Literal["supported", "not supported", "not enough evidence"]
-COMMON = "More heads than chance are used by at least {least} of {tasks} tasks"
+COMMON = "Any {least} of the {tasks} tasks have more heads in common than chance gives"
 RISE = "Single-task training raises what these heads know, and more than what other heads know"
 LOSS = "Joint training leaves these heads below single-task training, and further below than other heads"
 
@@ -81,14 +81,13 @@ def claims(
 
 
 def _beyond_shuffles(common: Common, alpha: float) -> Evidence:
-    stem = int(common.stem.sum())
     shown: Shown = "shown" if common.p < alpha else ("contradicted" if common.p_fewer < alpha else "open")
     text = f"by chance {common.expected:.1f}, p = {common.p:.3f}"
     if common.p_most >= alpha:  # no agreement, however close, would pass: what is seen says nothing either way
         shown = "open"
-        text += f"; no test: so many heads are kept that chance reaches the most possible, {common.most}"
-    numbers = {"observed": stem, "expected": common.expected, "p": common.p, "p_fewer": common.p_fewer}
-    estimate = f"{stem} of {common.there.sum()} heads"
+        text += f"; no test: so many heads are kept that chance reaches the most possible, {common.most:.1f}"
+    numbers = {"observed": common.shared, "expected": common.expected, "p": common.p, "p_fewer": common.p_fewer}
+    estimate = f"{common.shared:.1f} of {common.there.sum()} heads"
     return Evidence("each task's heads shuffled within layers", estimate, text, shown, True, numbers)
 
 

@@ -19,8 +19,8 @@ from tests.unit.analyses.planted_stem_cells import HEADS, LAYERS, planted_heads,
 MATTERS = 2.0  # points
 
 
-def _judge(directory: Path, seed: int = 0) -> tuple[Claim, ...]:
-    return claims(planted_heads(seed), list(read_probed(directory, "stl", "mtl")), 0.05, MATTERS, 199, 1)
+def _judge(directory: Path, seed: int = 0, matters: float = MATTERS) -> tuple[Claim, ...]:
+    return claims(planted_heads(seed), list(read_probed(directory, "stl", "mtl")), 0.05, matters, 199, 1)
 
 
 def test_a_planted_effect_is_found_in_twenty_of_twenty_seeds(tmp_path: Path) -> None:
@@ -59,11 +59,11 @@ def test_random_sets_of_heads_are_supported_in_at_most_five_percent_of_draws(
 @pytest.mark.parametrize(
     ("rise", "loss", "expected"),
     [
-        ((0.1, 0.1), (0.05, 0.05), "not enough evidence"),  # all heads alike
+        ((0.1, 0.1), (0.05, 0.05), "not supported"),  # all heads alike
         ((0.05, 0.3), (0.05, 0.05), "not supported"),  # others rise more
         ((-0.15, 0.0), (0.05, 0.05), "not supported"),  # stem cells fall
         ((0.3, 0.05), (-0.15, 0.0), "not supported"),  # joint training adds to them
-        ((0.3, 0.05), (0.0, 0.0), "not enough evidence"),  # joint training takes nothing away
+        ((0.3, 0.05), (0.0, 0.0), "not supported"),  # joint training takes nothing away
     ],
 )
 def test_the_verdict_follows_the_contrast(
@@ -76,6 +76,14 @@ def test_the_verdict_follows_the_contrast(
     assert expected in said[0]
     assert len(said) == 4
     assert all("random sets with as many heads in each layer" in sentence for sentence in said[2:])
+
+
+@pytest.mark.parametrize(("rise", "loss"), [((0.1, 0.1), (0.05, 0.05)), ((0.3, 0.05), (0.0, 0.0))])
+def test_if_any_difference_matters_equal_heads_decide_nothing(
+    tmp_path: Path, rise: tuple[float, float], loss: tuple[float, float]
+) -> None:
+    directory = write_planted_hits(tmp_path / "probe", 3, rise=rise, loss=loss)
+    assert verdict(_judge(directory, matters=0.0)) == "not enough evidence"
 
 
 def test_a_loss_by_joint_training_says_if_that_was_longer(tmp_path: Path) -> None:
@@ -117,7 +125,7 @@ def test_sets_of_unequal_size_meet_in_equal_numbers() -> None:
     whole = probed.scores(np.stack([stem, ~stem])).rise.mean(0)
     assert whole[1] - whole[0] > 5
     assert abs(rise.beyond_others.mean()) < 1.5
-    assert contrasted(rise, 0.05, MATTERS, "points")[1].shown == "open"
+    assert contrasted(rise, 0.05, 0.0, "points")[1].shown == "open"
 
 
 def test_layers_with_stem_cells_only_leave_the_comparison_with_others_open(tmp_path: Path) -> None:
