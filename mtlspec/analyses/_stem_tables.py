@@ -37,15 +37,13 @@ def changes(probed: Sequence[Probed], common: Common) -> tuple[Change, ...]:
 def summary(judged: Verdict, made: Sequence[Claim], probed: Sequence[Probed], matters: float) -> tuple[str, ...]:
     """The verdict with its reasons, then each claim with all of its tests."""
     missing = [_lower(claim.statement) for claim in made if claim.shown == "open"]
-    against = [f"the run contradicts that {_lower(claim.statement)}" for claim in made if claim.shown == "contradicted"]
-    against += [
-        f"by less than {matters:g} points, if at all, does it hold that {_lower(claim.statement)}"
-        for claim in made
-        if claim.shown == "too small"
-    ]
+    opposite = [_lower(claim.statement) for claim in made if claim.shown == "contradicted"]
+    small = [_lower(claim.statement) for claim in made if claim.shown == "too small"]
+    against = [f"the run contradicts that {'; and that '.join(opposite)}"] if opposite else []
+    against += [f"this holds by less than {matters:g} points, if at all: {'; '.join(small)}"] if small else []
     reasons = {
         "supported": "all three of its claims are shown, against other heads and against random sets of heads",
-        "not supported": "; and ".join(against),
+        "not supported": "; ".join(against),
         "not enough evidence": f"this is not shown: {'; '.join(missing)}",
     }[judged]
     first = f"The stem cell hypothesis is {judged} here: {reasons}."
