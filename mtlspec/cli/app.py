@@ -32,6 +32,7 @@ from mtlspec.io.secrets import without_secrets
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
+    "Models": ("predict",),
     "Trust": ("verify", "registry", "data", "encoder", "publish"),
     "Tools": ("schema", "doctor"),
 }
@@ -39,8 +40,8 @@ HIDDEN = ("stage",)
 EXIT_CODES = (
     "0  done",
     "1  something did not hold (a difference, a failed check)",
-    "2  the spec, a card or the command line says something wrong (E1xx, E8xx)",
-    "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx, E7xx)",
+    "2  the spec, a card or the command line says something wrong (E1xx, E54x, E8xx)",
+    "3  a data file or an encoder is malformed, missing or changed (E2xx, E3xx, E53x, E7xx)",
     "4  a stage failed (E4xx)",
     "5  bytes on disk are not the bytes that were recorded (E5xx)",
     "6  the machine or the project is not set up for this (E6xx)",

@@ -1,0 +1,26 @@
+"""Trained models in use: predictions on new text, from the command line and from Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mtlspec.use.predictor import Predictor
+
+
+def load(reference: str | Path, device: str = "cpu") -> Predictor:
+    """The trained model of a folder, or `spec/model` of the project around us, ready to predict.
+
+    An artifact whose bytes are not those that were sealed is refused.
+    """
+    from mtlspec.model.multitask import load_model
+    from mtlspec.spec.own_kinds import use_own_kinds
+    from mtlspec.use.models import find_model
+    from mtlspec.use.predictor import Predictor
+
+    found = find_model(str(reference))
+    use_own_kinds(found.folder)  # a model may be of a kind that only its project has
+    found.verify()
+    return Predictor(found, load_model(found.folder, device))

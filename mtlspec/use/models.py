@@ -1,0 +1,120 @@
+"""Which trained model a name or a folder means, and how its own evaluation read text; nothing heavy is imported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mtlspec.errors import IntegrityError, SpecError, did_you_mean
+from mtlspec.io.manifest import MANIFEST, verify_manifest
+from mtlspec.io.project import Project, RunPlaces
+from mtlspec.io.words import counted
+from mtlspec.plan.dvc import read_stage_file
+from mtlspec.spec.cards import DataCard
+from mtlspec.spec.models import BatchLimits, RunOptions
+
+ABOUT = "model.json"
+_TRAIN, _CORPUS = "train-", "prepare-"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A trained model on disk."""
+
+    name: str  # as people know it: `stem_cell/mtl-all-s1`, or the folder
+    folder: Path  # what a train stage, or `MultiTaskModel.save`, wrote
+    limits: BatchLimits = field(default_factory=BatchLimits)  # of the batches of its evaluation
+    run: RunOptions = field(default_factory=RunOptions)  # threads and device of its evaluation
+    long_text: str = "error"  # what happens to raw text over the encoder's limit
+    raw: Mapping[str, bool] = field(default_factory=dict)  # corpus -> whether its examples are raw texts; known ones
+    places: RunPlaces | None = None  # of the run that it belongs to
+
+    def reads_raw(self, corpus: str | None) -> bool | None:
+        """Whether a task's corpus is raw text; None where nobody recorded it."""
+        if corpus is None and len(self.raw) == 1:
+            return next(iter(self.raw.values()))
+        return self.raw.get(corpus or "")
+
+    def verify(self) -> None:
+        """Nothing is loaded from an artifact that is not the one that was sealed."""
+        if (self.folder / MANIFEST).is_file():
+            verify_manifest(self.folder)
+
+
+def find_model(reference: str) -> Found:
+    """A model by its folder, or as `spec/model` of the project around us."""
+    folder = Path(reference)
+    if folder.is_dir() and (folder / ABOUT).is_file():
+        own = _places_of(folder.resolve())
+        return _of_run(own, folder.name.removeprefix(_TRAIN)) if own is not None else Found(reference, folder)
+    if folder.is_absolute() or reference.startswith(".") or not _is_name(reference):
+        what = f"there is no trained model ({ABOUT}) in this folder" if folder.is_dir() else "there is no such folder"
+        raise SpecError("E540", what, folder, "name a trained model's folder, or one of a run as `spec/model`")
+    project = Project.find()
+    run, _, model = reference.partition("/")
+    places = project.run(run)
+    known = run_names(project)
+    if run not in known:
+        hint = did_you_mean(run, known) or "`mtlspec status` lists runs; `spec/model` names a model of one"
+        raise SpecError("E541", f"no run is called '{run}'", None, hint)
+    names = model_names(places)
+    if model not in names:
+        message = f"'{run}' has no model '{model}'" if model else f"which model of '{run}'?"
+        few = f"{counted(len(names), 'model')}, such as {run}/{names[0]}" if names else "it has none yet"
+        raise SpecError("E542", message, None, (did_you_mean(model, names) if model else None) or few)
+    if not (places.artifact(_TRAIN + model) / ABOUT).is_file():
+        message = f"the model '{reference}' is not on this machine"
+        raise IntegrityError("E543", message, None, f"`mtlspec run {run}` brings it from DVC's cache or trains it")
+    return _of_run(places, model)
+
+
+def run_names(project: Project) -> list[str]:
+    """Runs that were planned."""
+    return sorted(path.parent.parent.name for path in (project.root / "registry" / "runs").glob("*/stages/plan.json"))
+
+
+def model_names(places: RunPlaces) -> list[str]:
+    """The models of a run, without reading its plan."""
+    return sorted(path.stem.removeprefix(_TRAIN) for path in (places.base / "stages").glob(f"{_TRAIN}*.json"))
+
+
+def _is_name(reference: str) -> bool:
+    run, _, model = reference.partition("/")
+    return bool(run) and "/" not in model and "\0" not in reference and len(reference) < 300
+
+
+def _places_of(folder: Path) -> RunPlaces | None:
+    """Those of the run, if a folder is an artifact of one."""
+    base = folder.parent.parent
+    own = folder.name.startswith(_TRAIN) and folder.parent.name == "artifacts"
+    return RunPlaces(base) if own and (base / "stages" / f"{folder.name}.json").is_file() else None
+
+
+def _of_run(places: RunPlaces, model: str) -> Found:
+    """What the stages of the run say of a model."""
+    _, inputs = _stage(places, _TRAIN + model)
+    raw, long_text = {}, "error"
+    for role, stage in inputs.items():
+        if role.startswith(_CORPUS):
+            params, _ = _stage(places, stage)
+            reader = DataCard.model_validate(params["card"]).files[0].reader
+            raw[role.removeprefix(_CORPUS)] = bool(getattr(reader, "text", ()))
+            long_text = params.get("long_text", "error")
+    folder = places.artifact(_TRAIN + model)
+    params, _ = _stage(places, f"evaluate-{model}")
+    limits, run = BatchLimits.model_validate(params["batch"]), RunOptions.model_validate(params["run"])
+    return Found(f"{places.spec_name}/{model}", folder, limits, run, long_text, raw, places)
+
+
+def _stage(places: RunPlaces, name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Parameters and inputs of a stage."""
+    path = places.params(name)
+    try:
+        _, params, inputs, _ = read_stage_file(json.loads(path.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        hint = f"`mtlspec plan --write {places.spec_name}` writes it anew"
+        raise IntegrityError("E544", "the stage's parameters are not readable", path, hint) from None
+    return params, inputs
