@@ -25,7 +25,7 @@ from mtlspec.model.task import Task
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import BatchLimits
 
-LAYERS = {"tags": "ner", "dep": "dep", "con": "con", "srl": "srl", "label": "topic", "value": "size"}
+LAYERS = {"tags": "ner", "dep": "dep", "con": "con", "srl": "srl", "label": "topic", "value": "size", "choice": "odd"}
 """Layer kind -> the layer of the toy language that a task which reads it is tried on."""
 
 HARD = {"type": "hard"}

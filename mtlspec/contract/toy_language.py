@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
-from mtlspec.data.sentence import ConTree, DepTree, Frame, Layer, Sentence
+from mtlspec.data.choices import Choice
+from mtlspec.data.sentence import ConTree, DepTree, Frame, Sentence
 
 NOUNS = ["cat", "dog", "tree", "house", "river", "report", "market", "engine"]
 VERBS = ["sees", "likes", "builds", "sells", "finds", "report", "market"]  # two words are nouns or verbs
@@ -17,7 +19,8 @@ SUFFIXES = ["##s", "##son", "##corp"]  # names may have several pieces
 def sentence(rng: random.Random, number: int) -> Sentence:
     """Noun phrase, verb, noun phrase, `with` phrases.
 
-    Layers `pos` (plain), `ner` (BIO), `dep`, `con`, `srl`, `topic` (are there names?) and `size` (words).
+    Layers `pos` (plain), `ner` (BIO), `dep`, `con`, `srl`, `topic` (are there names?), `size` (words)
+    and `odd` (two sentences are choices of a question; those with names are right).
     """
     words: list[str] = []
     pos: list[str] = []
@@ -73,7 +76,7 @@ def sentence(rng: random.Random, number: int) -> Sentence:
         roles.append((at, inner[1], "ARGM-MNR"))
     size = len(words)
     closed = tuple((start, end or size, label) for start, end, label in spans)
-    layers: dict[str, Layer] = {
+    layers: dict[str, Any] = {
         "pos": tuple(pos),
         "ner": tuple(ner),
         "dep": DepTree(tuple(heads), tuple(rels)),
@@ -81,6 +84,7 @@ def sentence(rng: random.Random, number: int) -> Sentence:
         "srl": (Frame(verb, f"{words[verb]}.01", tuple(roles)),),
         "topic": "names" if "NAME" in pos else "things",
         "size": float(size),
+        "odd": Choice(f"q{number // 2}", words[0], float("NAME" in pos)),
     }
     return Sentence(f"s{number}", tuple(words), layers, ("toy", number + 1))
 

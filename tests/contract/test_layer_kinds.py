@@ -9,6 +9,7 @@ import pytest
 from mtlspec import kinds
 from mtlspec.contract.data import check_layer
 from mtlspec.contract.general import check_light
+from mtlspec.data.choices import Choice
 from mtlspec.data.sentence import ConTree, DepTree, Frame
 from mtlspec.spec.families import LAYERS
 
@@ -20,6 +21,7 @@ VALUES: dict[str, list[Any]] = {
     "srl": [(Frame(2, "sleep.01", ((0, 2, "ARG0"), (2, 3, "V"))),), ()],
     "label": ["entailment"],
     "value": [0.1 + 0.2, -3.0],
+    "choice": [Choice("7/65", "On a bus", 0.0), Choice("7/65", "", 1.0)],
 }
 
 

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy dat
     "biaffine_ner": {"layer": "ner"},
     "classification": {"layer": "topic", "metric": "f1"},
     "crf_con": {"layer": "con"},
+    "multiple_choice": {"layer": "odd", "metric": "f1a_em"},
     "regression": {"layer": "size"},
     "span_srl": {"layer": "srl"},
     "tagging": {"layer": "ner"},

@@ -25,6 +25,7 @@ LAYERS = {
     "biaffine_ner": "ner",
     "classification": "topic",
     "crf_con": "con",
+    "multiple_choice": "odd",
     "regression": "size",
     "span_srl": "srl",
     "tagging": "pos",

@@ -1,0 +1,40 @@
+"""Answers as texts, compared as SQuAD's own script does: without case, punctuation, articles and further blanks."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class Agreement(NamedTuple):
+    """How well an answer agrees with the best of the right ones: 0 or 1, and a share."""
+
+    exact: float
+    f1: float
+
+
+def normalised(answer: str) -> str:
+    """In the order of the script: lower case, punctuation (ASCII's only), articles, blanks."""
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+
+
+def token_f1(answer: str, right: str) -> float:
+    """F1 of the tokens that both have, as often as both have them. Where either has none, whether neither has."""
+    ours, theirs = normalised(answer).split(), normalised(right).split()
+    if not ours or not theirs:
+        return float(ours == theirs)
+    same = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * same / (len(ours) + len(theirs))
+
+
+def agreement(answer: str, right: Iterable[str]) -> Agreement:
+    """The best over the right answers, of each of the two by itself; no right answer at all is the empty text."""
+    known = list(right) or [""]
+    exact = any(normalised(answer) == normalised(one) for one in known)
+    return Agreement(float(exact), max(token_f1(answer, one) for one in known))
