@@ -57,6 +57,9 @@ _ASKED = {
     "pruning_table": ("What does it cost to remove heads?", 1),
     "task_heads": ("Which heads do tasks choose for themselves?", 2),
     "iap": ("Does each task have heads of its own?", 2),
+    "ablation_table": ("What does each part of the model add, on average over tasks?", 2),
+    "freezing_table": ("Which models have the best average, and does it rest on one task?", 2),
+    "task_count_curve": ("Do models gain or lose as they learn more tasks?", 3),
     "task_similarity": ("Do tasks that are more alike need more of the same heads?", 1),
 }
 
