@@ -1,4 +1,4 @@
-"""Do models gain or lose as they learn more tasks? The average of the tasks that all of them have, by their number."""
+"""Do models gain or lose as they learn more tasks? The average of the tasks that the smallest has, by their number."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Options(AnalysisOptions):
-    """Takes models of several tasks, of as many sizes as there are: groups with `tasks: {type: listed, ...}`, or all
-    tasks beside some of them."""
+    """Takes the tasks of the smallest model of several tasks, the first where there are many, and all models that learn
+    these and perhaps more: groups with `tasks: {type: listed, ...}`, or all tasks beside some of them."""
 
     type: Literal["task_count_curve"]
 
@@ -32,11 +32,11 @@ class Options(AnalysisOptions):
 
         found = [variant for variant in variants(job.models) if len(variant.learnt) > 1]
         evaluations = read_evaluations(found, job.inputs)
-        common = [task for task in (found[0].learnt if found else ()) if all(task in one.learnt for one in found)]
-        scored = [task for task in common if evaluations[found[0].runs[0].evaluate].is_scored(task)]
+        smallest = min(found, key=lambda variant: len(variant.learnt), default=None)
+        evaluated = evaluations[smallest.runs[0].evaluate] if smallest is not None else None
+        scored = [task for task in smallest.learnt if evaluated.is_scored(task)] if smallest and evaluated else []
         if not scored:
-            hint = "name models with `models` that share a task"
-            raise StageError("E566", "the models of several tasks have no scored task in common", hint=hint)
+            raise StageError("E566", "no model learns several tasks with scores", hint="name one that does in `models`")
         rows = made.joint_rows(found, evaluations, scored, {})
         findings = Findings(
             type=self.type,
@@ -85,7 +85,7 @@ def _summary(rows: Sequence[Averaged], common: Sequence[str]) -> tuple[str, ...]
             )
     if told:
         return tuple(told)
-    return (f"No way of training has models of different numbers of tasks beside {', '.join(common)}.",)
+    return (f"No way of training has models of different numbers of tasks with {', '.join(common)}.",)
 
 
 def _table(rows: Sequence[Averaged], common: Sequence[str]) -> Table:
@@ -107,8 +107,8 @@ def _table(rows: Sequence[Averaged], common: Sequence[str]) -> Table:
         for name, own in _lines(rows).items()
     )
     caption = (
-        f"Average of the test scores of the tasks that all models have ({', '.join(common)}) in percent, mean ± sample "
-        "standard deviation over seeds. More tasks are more updates, too, unless `train.updates: total`."
+        f"Average of the test scores of {', '.join(common)} in percent, mean ± sample standard deviation over seeds, "
+        "of models that learn all of these. More tasks are more updates, too, unless `train.updates: total`."
     )
     return Table("task_count", "Number of tasks", caption, ("model", "tasks", "average"), sections)
 
@@ -127,4 +127,10 @@ def _draw(rows: Sequence[Averaged], directory: Path) -> tuple[Figure, ...]:
         y, spread = (np.array(side, np.float64) for side in zip(*((m, s or 0.0) for m, s in known), strict=True))
         lines.append(Line(name, x, y, y - spread, y + spread))
     curves(directory, "task_count", lines, x_title="tasks", y_title="average score (%)")
-    return (Figure("task_count", "Number of tasks", "Average of the common tasks; bands are one standard deviation."),)
+    return (
+        Figure(
+            "task_count",
+            "Number of tasks",
+            "Average of the tasks of the smallest model; bands: one standard deviation.",
+        ),
+    )

@@ -101,10 +101,15 @@ def test_more_tasks_are_a_curve_of_the_tasks_in_common(tmp_path: Path) -> None:
     assert (study.root / "out/figures/task_count.svg").stat().st_size > 0
 
 
-def test_models_without_a_task_in_common_have_no_curve(tmp_path: Path) -> None:
+def test_models_without_the_tasks_of_the_smallest_are_passed_over(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.add("a", {"pos": [90], "ner": [80]})
     study.add("b", {"dep": [90], "con": [80]})
+    findings, facts = study.run(task_count_curve.Options(type="task_count_curve"))
+    assert facts == {"points": 1, "common": 2}
+    assert findings.summary == ("No way of training has models of different numbers of tasks with pos, ner.",)
+    alone = Study(tmp_path / "alone")
+    alone.add("stl", {"pos": [90]})
     with pytest.raises(StageError) as caught:
-        study.run(task_count_curve.Options(type="task_count_curve"))
+        alone.run(task_count_curve.Options(type="task_count_curve"))
     assert caught.value.code == "E566"

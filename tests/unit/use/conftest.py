@@ -30,6 +30,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "srl": {"type": "span_srl", "layer": "srl", "size": 8, "label_size": 8, "max_width": 6},
     "topic": {"type": "classification", "layer": "topic"},
     "size": {"type": "regression", "layer": "size", "pooling": "mean"},
+    "odd": {"type": "multiple_choice", "layer": "odd", "pooling": "mean"},
 }
 TEXTS: dict[str, dict[str, Any]] = {
     "topic": {"type": "classification", "layer": "topic", "pooling": "cls", "hidden": 32},

@@ -46,6 +46,8 @@ def same(found: list[dict[str, Any]], trained: Trained) -> None:
     for task, predictions in expected.items():
         got = [one["tasks"][task] for one in found]
         wanted = [as_json(prediction) for prediction in predictions]
+        if isinstance(wanted[0], dict) and "score" in wanted[0]:
+            got, wanted = ([one["score"] for one in side] for side in (got, wanted))
         assert got == (pytest.approx(wanted, abs=1e-5) if isinstance(wanted[0], float) else wanted), task
 
 
@@ -87,7 +89,7 @@ def test_pairs_are_predicted_as_in_evaluation(pairs: Trained) -> None:
 def test_files_are_those_of_the_evaluation_to_the_byte(
     which: str, window: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Of regressions, whose last bits follow the batches, only where the window holds all."""
+    """Of numbers, whose last bits follow the batches, only where the window holds all."""
     trained: Trained = request.getfixturevalue(which)
     predictor = load(trained.train)
     source = given(trained.test, trained.prepared)
@@ -98,7 +100,7 @@ def test_files_are_those_of_the_evaluation_to_the_byte(
     written = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
     expected = {path.name: path.read_text() for path in trained.evaluate.iterdir()}
     assert written.keys() == expected.keys() and len(written) == len(predictor.tasks)
-    for name in expected.keys() - ({"size.tsv"} if window == 6 else set()):
+    for name in expected.keys() - ({"size.tsv", "odd.jsonl"} if window == 6 else set()):
         assert written[name] == expected[name], name
     assert [line.split("\t")[0] for line in written["size.tsv"].splitlines()[1:]] == [*map(str, range(23))]
 
