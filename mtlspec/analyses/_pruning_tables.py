@@ -2,85 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mtlspec.analyses._head_figures import layer_map
-from mtlspec.analyses._pruning_cost import COUNTS, FILE
-from mtlspec.metrics.metric import Metric, Rows
-from mtlspec.metrics.rebuild import rebuild_metric
-from mtlspec.results.comparisons import with_equal_starts
+from mtlspec.analyses._pruning_losses import Loss, Place, Pruned, family_name, losses_of, of_group
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import unscored_words
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import LEVEL, MARGIN, Difference, Family, compare_runs, corrected, loss_words
-from mtlspec.results.jobs import AnalysisJob
-from mtlspec.results.lengths import ABOUT, Lengths, Times, but_unequal, read_lengths, task_cells, times
+from mtlspec.results.inference import LEVEL, MARGIN, Family, corrected, loss_words
+from mtlspec.results.lengths import ABOUT, but_unequal, task_cells
 from mtlspec.results.tables import Cell, Table, interval_text, score_text, signed, tone_of_change
-from mtlspec.results.variants import Variant, baseline_for, control_words, variants, why_no_baseline
+from mtlspec.results.variants import control_words, why_no_baseline
 
 _NOTHING = Cell("–")
-Place = tuple[str, str]
-"""A model without its seeds, and a task."""
-
-
-@dataclass(frozen=True)
-class Pruned:
-    """A model and what was measured of each run."""
-
-    variant: Variant
-    runs: tuple[Mapping[str, Any], ...]
-    counts: tuple[Mapping[str, Rows], ...]  # `<form>/<task>` -> rows of the task's metric, per run
-    lengths: Lengths  # of the training of all models
-
-    @property
-    def gated(self) -> bool:
-        return bool(self.runs[0]["gated"])
-
-    @property
-    def kept(self) -> list[float]:
-        """Percentage of heads, per run."""
-        return [100 * float(run["share"]) for run in self.runs]
-
-    def scores(self, task: str, form: str) -> list[float]:
-        """Main scores, per run; none where test has no labels."""
-        return [run["tasks"][task][form][run["tasks"][task]["main"]] for run in self.runs if self.is_scored(task)]
-
-    def rows(self, task: str, form: str) -> list[Rows]:
-        return [counts[f"{form}/{task}"] for counts in self.counts]
-
-    def metric(self, task: str) -> Metric:
-        return rebuild_metric(self.runs[0]["tasks"][task]["metric"])
-
-    def is_scored(self, task: str) -> bool:
-        return "masked" in self.runs[0]["tasks"][task]
-
-
-def read(job: AnalysisJob) -> list[Pruned]:
-    made, found = [], variants(job.models)
-    lengths = read_lengths(found, job.inputs)
-    for variant in found:
-        places = [job.measurement(run) for run in variant.runs]
-        runs = tuple(json.loads((place / FILE).read_bytes()) for place in places)
-        made.append(Pruned(variant, runs, tuple(_counts(place / COUNTS) for place in places), lengths))
-    return made
-
-
-def _counts(path: Path) -> dict[str, Rows]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+_INCLUDED = " (what joint training costs included)"
 
 
 def pruning_table(rows: Sequence[Pruned], baseline: str) -> Table:
     """The paper's Table 2, a section for every task."""
     tasks = list(dict.fromkeys(task for row in rows for task in row.variant.tasks))
-    losses = _losses(rows, baseline)
-    family, adjusted = corrected(_family_name(losses), [loss.found.p for loss in losses.values()], LEVEL)
+    losses = losses_of(rows, baseline)
+    family, adjusted = corrected(family_name(losses), [loss.found.p for loss in losses.values()], LEVEL)
     sure = {place for place, p in zip(losses, adjusted, strict=True) if p is not None and p < LEVEL}
     sections = tuple(
         (task, tuple(_line(row, task, losses, sure) for row in rows if task in row.variant.tasks)) for task in tasks
@@ -123,30 +69,20 @@ def _about_delta(rows: Sequence[Pruned], losses: Mapping[Place, Loss], baseline:
         return f"Δ is empty: {why_no_baseline(baseline, [row.variant for row in rows])}."
     gated = any(row.gated for row in rows if row.variant.group == baseline)
     itself = ", which has gates itself and is taken with closed heads masked" if gated else ""
-    pairs = dict.fromkeys((loss.group, loss.against) for loss in losses.values() if loss.against != baseline)
+    pairs = dict.fromkeys((loss.group, loss.against, loss.whole) for loss in losses.values())
+    joint = ", ".join(dict.fromkeys(loss.group for loss in losses.values() if loss.joint))
     return (
         f"Δ is the difference of the pruned score to the single-task model of {baseline}{itself}."
-        + "".join(control_words(*pair) for pair in pairs)
+        + "".join(_beside(*pair) for pair in pairs if pair[1] != baseline)
         + " Its interval has the variance of seeds and of sentences; a score is kept if it excludes a loss of more "
         f"than {MARGIN:g} point. Δ is blue (above) or red (below) if it is told from zero at {100 * LEVEL:g} % "
-        f"({family.words})."
+        f"({family.words})." + (f" What joint training costs is in the Δ of {joint}." if joint else "")
     )
 
 
-def _losses(rows: Sequence[Pruned], baseline: str) -> dict[Place, Loss]:
-    """The losses of gated models that have something to be compared with, a model's tasks one by one."""
-    places = [(row, task) for row in rows if row.gated for task in row.variant.tasks]
-    found = {(row.variant.slug, task): _loss(row, task, rows, baseline) for row, task in places}
-    return {place: loss for place, loss in found.items() if loss is not None}
-
-
-def _of_group(group: str, losses: Mapping[Place, Loss]) -> list[Loss]:
-    return [loss for loss in losses.values() if loss.group == group]
-
-
-def _family_name(losses: Mapping[Place, Loss]) -> str:
-    groups = dict.fromkeys(loss.group for loss in losses.values())
-    return f"{', '.join(groups)} with {', '.join(dict.fromkeys(loss.against for loss in losses.values()))}"
+def _beside(group: str, against: str, whole: bool) -> str:
+    told = f" {group} is compared with {against}, which learns the same tasks together without gates."
+    return told if whole else control_words(group, against)
 
 
 def _line(row: Pruned, task: str, losses: Mapping[Place, Loss], sure: Container[Place]) -> tuple[Cell, ...]:
@@ -189,27 +125,6 @@ def _delta(place: Place, losses: Mapping[Place, Loss], sure: Container[Place]) -
     return Cell(signed(loss), loss, tone=tone), Cell(interval_text(found.interval), data=within)
 
 
-@dataclass(frozen=True)
-class Loss:
-    """A pruned model on one task less what it is compared with."""
-
-    group: str
-    against: str  # a group
-    found: Difference
-    times: Times  # as long it was trained
-
-
-def _loss(row: Pruned, task: str, rows: Sequence[Pruned], baseline: str) -> Loss | None:
-    """The pruned score less that of the control or of the whole single-task model; None if there is neither."""
-    against = baseline_for(row.variant, task, baseline, [other.variant for other in rows])
-    whole = next((other for other in rows if other.variant is against), None)
-    if whole is None or not row.is_scored(task):
-        return None
-    found = compare_runs(row.metric(task), row.rows(task, "pruned"), whole.rows(task, "masked"))
-    told = with_equal_starts(found, row.variant, whole.variant)
-    return Loss(row.variant.group, whole.variant.group, told, times(row.variant, whole.variant, task, row.lengths))
-
-
 def draw(rows: Sequence[Pruned], directory: Path) -> tuple[Figure, ...]:
     gated = [row for row in rows if row.gated]
     if not gated:
@@ -228,7 +143,13 @@ def _price(losses: Sequence[Loss]) -> str:
     mean = signed(float(np.mean([loss.found.difference for loss in losses])))
     others = " and ".join(dict.fromkeys(loss.against for loss in losses))
     judged = loss_words([loss.found.not_worse(MARGIN) for loss in losses])
-    return f" and scores {mean} points against {others}, on average over models and tasks; {judged}{_unequal(losses)}"
+    told = f" and scores {mean} points against {others}{_joint(losses)}, on average over models and tasks"
+    return f"{told}; {judged}{_unequal(losses)}"
+
+
+def _joint(losses: Sequence[Loss]) -> str:
+    """A bracket where joint models are compared with single-task ones: not only pruning has its price there."""
+    return _INCLUDED if any(loss.joint for loss in losses) else ""
 
 
 def _unequal(losses: Sequence[Loss]) -> str:
@@ -239,17 +160,17 @@ def _unequal(losses: Sequence[Loss]) -> str:
 
 def numbers(rows: Sequence[Pruned], baseline: str) -> dict[str, Any]:
     """Of every gated group: its share of heads in percent, and all of its losses."""
-    groups, found = [], _losses(rows, baseline)
+    groups, found = [], losses_of(rows, baseline)
     for group in dict.fromkeys(row.variant.group for row in rows if row.gated):
         own = [row for row in rows if row.gated and row.variant.group == group]
-        losses = _of_group(group, found)
+        losses = of_group(group, found)
         groups.append(
             {
                 "group": group,
                 "kept": _share(own),
                 "against": " and ".join(dict.fromkeys(loss.against for loss in losses)),
                 "losses": [loss.found.stored() for loss in losses],
-                "unequal": _unequal(losses),
+                "unequal": f"{_joint(losses)}{_unequal(losses)}",
             }
         )
     return {"groups": groups}
@@ -264,11 +185,11 @@ def summary(rows: Sequence[Pruned], baseline: str) -> tuple[str, ...]:
     gated = [row for row in rows if row.gated]
     if not gated:
         return ("No model has head gates, so nothing was pruned; train groups with `sharing: l0`.",)
-    sentences, found = [], _losses(rows, baseline)
+    sentences, found = [], losses_of(rows, baseline)
     for group in dict.fromkeys(row.variant.group for row in gated):
         own = [row for row in gated if row.variant.group == group]
         told = f"{group} keeps {_share(own):.0f} % of the heads"
-        losses = _of_group(group, found)
+        losses = of_group(group, found)
         sentences.append(f"{told}{_price(losses)}." if losses else f"{told}, on average over models and tasks.")
     if unscored := _unscored(rows):
         words = unscored_words(unscored)

@@ -20,7 +20,10 @@ class Options(Comparing, MeasuringOptions):
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     baseline: str = Field(
         default="stl",
-        description="The model group, usually without gates, whose single-task models the others are compared with.",
+        description=(
+            "The model group, usually without gates, whose single-task models the others are compared with; joint "
+            "models are compared with that of the same tasks without gates, if it is among `models`."
+        ),
     )
     rounds: Annotated[int, Field(ge=1)] = Field(
         default=5, description="Timed rounds; each runs the whole, the masked and the pruned model in turn."
@@ -38,9 +41,10 @@ class Options(Comparing, MeasuringOptions):
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json`; returns facts for the stage's record."""
         from mtlspec.analyses import _pruning_tables as made
+        from mtlspec.analyses._pruning_losses import read
         from mtlspec.results.findings import Findings
 
-        rows = made.read(job)
+        rows = read(job)
         findings = Findings(
             type=self.type,
             title="Pruning",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,41 @@ def test_a_control_that_trained_as_long_takes_the_place_of_the_baseline(measured
     lengths = {line[0].text: [cell.text for cell in line[-2:]] for line in table.rows}
     assert lengths == {"stl: pos": ["100", "800"], "sp: pos": ["150", "1,200"], "ft: pos": ["150", "1,200"]}
     assert table.csv().splitlines()[0].endswith(",updates,examples")
+
+
+def test_joint_models_are_compared_with_the_joint_model_without_gates(measured: Made, tmp_path: Path) -> None:
+    """Beside a single-task model, what joint training costs would look like the price of pruning."""
+    rows, inputs = measured[0], dict(measured[1])
+    stl, joint = rows[:2], rows[4:]
+    OPTIONS.run(AnalysisJob((*stl, *joint), inputs, tmp_path / "single"))
+    findings = Findings.read(tmp_path / "single")
+    assert " points against stl (what joint training costs included), on average" in findings.summary[0]
+    assert findings.numbers["groups"][0]["unequal"].startswith(" (what joint training costs included)")
+    assert "What joint training costs is in the Δ of dp." in findings.tables[0].caption
+    whole = [_without_gates("mtl", row, inputs, tmp_path, updates=100) for row in joint]
+    longer = [_without_gates("drawn", row, inputs, tmp_path, updates=200) for row in joint]
+    OPTIONS.run(AnalysisJob((*stl, *joint, *whole, *longer), inputs, tmp_path / "joint"))
+    findings = Findings.read(tmp_path / "joint")
+    assert " points against mtl, on average" in findings.summary[0] and "joint training" not in findings.summary[0]
+    (group,) = findings.numbers["groups"]
+    assert group["against"] == "mtl" and group["unequal"] == ""
+    assert [loss["difference"] for loss in group["losses"]] == [0.0, 0.0]  # the very same predictions: nothing is lost
+    caption = findings.tables[0].caption
+    assert "dp is compared with mtl, which learns the same tasks together without gates. Its interval" in caption
+    OPTIONS.run(AnalysisJob((*stl, *joint, *longer), inputs, tmp_path / "longer"))
+    (told,) = Findings.read(tmp_path / "longer").numbers["groups"]
+    assert told["against"] == "drawn" and told["unequal"] == ", but dp had 0.50 times the updates of drawn"
+
+
+def _without_gates(group: str, row: ModelRow, inputs: dict[str, Path], root: Path, updates: int) -> ModelRow:
+    """A model of the same tasks that has no gates and predicts what the gated one does."""
+    one = model_row(group, row.tasks, row.seed)
+    inputs[one.train] = write_training(root / one.train, row.tasks, updates)
+    inputs[one.measure] = root / one.measure
+    shutil.copytree(inputs[row.measure], root / one.measure)
+    told = json.loads((inputs[row.measure] / "pruning.json").read_bytes())
+    (root / one.measure / "pruning.json").write_text(json.dumps({**told, "gated": False}))
+    return one
 
 
 def test_runs_that_share_one_start_have_no_interval(measured: Made, tmp_path: Path) -> None:
