@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from mtlspec.results.comparisons import Comparison
+from mtlspec.results.detectable import typical
 from mtlspec.results.figures import heat_map
 from mtlspec.results.findings import Figure
 from mtlspec.results.lengths import Times, but_unequal, times
@@ -194,7 +195,7 @@ def _group_sentence(matrix: Matrix, group: str, baseline: str, items: list[Compa
 
 
 def _power_sentences(matrix: Matrix) -> list[str]:
-    """What such a study could have found at all: the median over the comparisons of each family."""
+    """What such a study could have found at all: from comparison to comparison, and in each family."""
     told = []
     for family in matrix.families:
         own = [item.found for item in matrix.comparisons if item.family == family]
@@ -204,10 +205,10 @@ def _power_sentences(matrix: Matrix) -> list[str]:
             continue
         fewest, most = min(min(found.seeds) for found in own), max(max(found.seeds) for found in own)
         seeds = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        corrected = f", and {np.median(first):.2f} points after Holm's correction" if family.size > 1 else ""
+        corrected = f", and {typical(first, 2)} after Holm's correction" if family.size > 1 else ""
         told.append(
-            f"With {seeds} seeds, a difference of {np.median(alone):.2f} points is found in four of five cases at 5 %"
-            f"{corrected} ({family.name}; median over {len(alone)} comparisons): smaller ones may have been missed."
+            f"With {seeds} seeds, a difference of {typical(alone, 2)} is found in four of five cases at 5 %{corrected}"
+            f" ({family.name}): smaller ones may have been missed."
         )
     return told
 

@@ -16,6 +16,7 @@ from typing import Any
 from mtlspec.metrics.student import detectable_shift
 from mtlspec.report.wording import noun, of_all
 from mtlspec.results.comparisons import ToldTest, ToldTests
+from mtlspec.results.detectable import typical
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.findings import Findings
 from mtlspec.results.inference import LEVEL, MARGIN, Difference
@@ -91,15 +92,15 @@ def _named(test: ToldTest) -> str:
 
 
 def _power(tests: Sequence[ToldTest]) -> str:
-    """Medians over comparisons: what is found alone, and as the first of its family."""
+    """What is found alone, and as the first of its family: comparisons differ in it, so their range is told."""
     alone = [test.found.detectable for test in tests if test.found.detectable is not None]
     if not alone:
         return ""
     first = [size for test in tests if (size := test.found.detectable_at(test.family.first_level)) is not None]
     family = max(test.family.size for test in tests)
-    among = f", and at least {statistics.median(first):.1f} to stand out among {family}" if family > 1 else ""
-    said = f"With {_seeds([test.found for test in tests])} a difference must be at least {statistics.median(alone):.1f}"
-    return f"{said} points to be found in four of five cases{among}; smaller ones may be there, unseen."
+    among = f", and at least {typical(first)} to stand out among {family}" if family > 1 else ""
+    said = f"With {_seeds([test.found for test in tests])} a difference must be at least {typical(alone)}"
+    return f"{said} to be found in four of five cases{among}; smaller ones may be there, unseen."
 
 
 def _seeds(found: Sequence[Difference]) -> str:
@@ -132,7 +133,7 @@ def _judged(losses: Sequence[Difference]) -> str:
     return (
         f"A loss of more than {MARGIN:g} point is ruled out in {of_all(kept, len(judged), 'comparison')} and certain in"
         f" {lost}; in {len(judged) - kept - lost} nobody can tell. With {_seeds(losses)} a difference must be at least"
-        f" {statistics.median(sizes):.1f} points to be found in four of five cases."
+        f" {typical(sizes)} to be found in four of five cases."
     )
 
 
@@ -154,7 +155,7 @@ def _of_probes(asked: str, numbers: Mapping[str, Any]) -> Answer | None:
     if not sizes:
         return Answer(asked, found)
     compared = f"Joint models differ from single-task ones by more than luck in {of_all(len(sure), len(tests), 'mean')}"
-    power = f"with {_seeds(tests)} a difference must be at least {statistics.median(sizes):.1f} points to be found"
+    power = f"with {_seeds(tests)} a difference must be at least {typical(sizes)} to be found"
     unequal = next((change["unequal"] for change in sure if change["unequal"]), "")
     return Answer(asked, found, f"{compared}{unequal}; {power} in four of five cases.")
 
@@ -183,8 +184,8 @@ def _of_stem_cells(numbers: Mapping[str, Any]) -> Answer:
             seeds = len(values)
             sizes.append(detectable_mean(values))
     power = (
-        f"With {seeds} seeds what these heads know must change by at least {statistics.median(sizes):.1f} points"
-        " to be found in four of five cases."
+        f"With {seeds} seeds what these heads know must change by at least {typical(sizes)} to be found in four of"
+        " five cases."
         if sizes
         else "One seed shows no scatter, so nothing is sure."
     )

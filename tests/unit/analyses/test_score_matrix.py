@@ -216,7 +216,7 @@ def test_the_summary_says_what_could_have_been_found(two_models, tmp_path: Path)
     (test,) = ToldTests.restored(findings.numbers).tests
     assert findings.summary[1] == (
         f"With 2 seeds, a difference of {test.found.detectable:.2f} points is found in four of five cases at 5 % (mtl "
-        "with stl; median over 1 comparisons): smaller ones may have been missed."
+        "with stl): smaller ones may have been missed."
     )
     shown = next(table for table in findings.tables if table.name == "comparisons")
     assert dict(zip(shown.columns, shown.rows[0], strict=True))["could be found"].value == test.found.detectable

@@ -47,10 +47,22 @@ def test_a_matrix_names_what_is_no_luck_and_tells_its_power() -> None:
         " Of the other 1 nobody can tell."
     )
     assert answer.sure == (
-        "With 3 seeds a difference must be at least 3.8 points to be found in four of five cases, and at least 5.1 to"
-        " stand out among 3; smaller ones may be there, unseen."
+        "With 3 seeds a difference must be at least 3.8 points to be found in four of five cases, and at least 5.1"
+        " points to stand out among 3; smaller ones may be there, unseen."
     )
     assert answer.text == f"{answer.asked} {answer.found} {answer.sure}"
+
+
+def test_comparisons_that_scatter_differently_are_not_told_one_threshold() -> None:
+    """A difference of 9 points may be lost where a median of 1.5 is told: the range says why."""
+    found = _matrix((-9.0, 0.3), (0.5, 0.2), (1.0, 0.3))
+    for test, size in zip(found.numbers["tests"], (6.9, 0.43, 1.5), strict=True):
+        test["found"] |= {"detectable": size, "error": size / 3.8}
+    assert _only(found).sure == (
+        "With 3 seeds a difference must be at least 1.5 points (median; from 0.4 to 6.9) to be found in four of five"
+        " cases, and at least 2.0 points (median; from 0.6 to 9.3) to stand out among 3; smaller ones may be there,"
+        " unseen."
+    )
 
 
 def test_many_differences_are_counted_beyond_the_largest() -> None:
