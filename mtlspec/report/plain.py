@@ -7,7 +7,9 @@ from typing import Any
 
 _TASK_SETS = {
     "each": "each task on its own",
+    "each_of": "each of {} tasks on its own",
     "pairs": "every two tasks together",
+    "pairs_of": "every two of {} tasks together",
     "all": "all {} tasks together",
     "all_but_one": "all tasks but one together",
     "helpful": "each task with those that were found to help it",
@@ -33,7 +35,7 @@ def _task_set(group: Mapping[str, Any]) -> str | Sequence[str]:
 
 
 def _together(tasks: str | Sequence[str]) -> bool:
-    return tasks != "each" if isinstance(tasks, str) else len(tasks) > 1
+    return tasks not in ("each", "each_of") if isinstance(tasks, str) else len(tasks) > 1
 
 
 def _batching(spec: Mapping[str, Any], group: Mapping[str, Any]) -> str | None:
@@ -45,7 +47,8 @@ def _batching(spec: Mapping[str, Any], group: Mapping[str, Any]) -> str | None:
 def _words(group: Mapping[str, Any], tasks: int, batching: str | None) -> str:
     kind = _task_set(group)
     if isinstance(kind, str):
-        words = [_TASK_SETS.get(kind, f"tasks by {kind.replace('_', ' ')}").format(tasks)]
+        named = group["tasks"].get("names", ()) if isinstance(group["tasks"], Mapping) else ()
+        words = [_TASK_SETS.get(kind, f"tasks by {kind.replace('_', ' ')}").format(len(named) or tasks)]
     else:
         words = [f"{' + '.join(map(str, kind))} together" if _together(kind) else f"{kind[0]} on its own"]
     if batching in _BATCHES:

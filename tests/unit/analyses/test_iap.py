@@ -13,6 +13,8 @@ import torch
 from mtlspec.analyses._iap.dissociation import Dissociation, verdict
 from mtlspec.analyses._iap.measure import COUNTS, FILE
 from mtlspec.analyses.iap import Options
+from mtlspec.contract import toy, toy_language
+from mtlspec.contract.analyses import ToyRun, check_analysis, make_toy_run
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import StageError
@@ -268,3 +270,23 @@ def test_single_task_models_are_measured_as_such(root: Path, tmp_path: Path) -> 
     made = planted.plant(Prepared.load(root / "prepared"), 1, {"type": "hard"}, asks={"previous": "previous"})
     facts = json.loads((_measure(root, tmp_path, made, Options(type="iap")) / FILE).read_bytes())
     assert facts["tasks"] == ["previous"] and "sets" not in facts
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> ToyRun:
+    """Two tasks alone and together, with two seeds each."""
+    folder = tmp_path_factory.mktemp("trained")
+    splits = {
+        "train": toy_language.corpus(1, 120),
+        "dev": toy_language.corpus(2, 30),
+        "test": toy_language.corpus(3, 30),
+    }
+    return make_toy_run(folder, toy_encoder, toy.write_prepared(folder / "prepared", toy_encoder, splits))
+
+
+@pytest.mark.parametrize("iterative", [False, True])
+def test_trained_models_give_complete_findings_twice_the_same(iterative: bool, trained: ToyRun, tmp_path: Path) -> None:
+    check_analysis(Options(type="iap", sentences=16, draws=2, iterative=iterative), trained, tmp_path)
+    told = Findings.read(tmp_path / "findings/a").summary
+    assert told[0].startswith("mtl: pos + names: ")
+    assert told[-1] == "Not part of this: stl: pos (it learns one task); stl: names (it learns one task)."

@@ -16,6 +16,8 @@ _L0 = {"type": "l0", "mode": "dynamic"}
     [
         ({"tasks": {"type": "each"}}, "each task on its own"),
         ({"tasks": "pairs"}, "every two tasks together"),
+        ({"tasks": {"type": "each_of", "names": ["pos", "ner"]}}, "each of 2 tasks on its own"),
+        ({"tasks": {"type": "pairs_of", "names": ["pos", "ner"]}}, "every two of 2 tasks together"),
         ({"tasks": {"type": "all"}, "sharing": _L0}, "all 3 tasks together, heads pruned while training"),
         (
             {"tasks": "each", "sharing": {**_L0, "mode": "static"}, "start": "stl"},

@@ -84,6 +84,14 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("tasks: all,", "tasks: [pos, lem, pos],"),
         ["15:27: error E159: the task 'pos' is named twice"],
     ),
+    "sets of some tasks that name a missing one": (
+        ("tasks: all,", "tasks: {type: each_of, names: [pos, lemm]},"),
+        ["15:45: error E158: there is no task 'lemm'; did you mean 'lem'?"],
+    ),
+    "pairs of one task": (
+        ("tasks: all,", "tasks: {type: pairs_of, names: [pos]},"),
+        ["15:16: error E156: 'pairs_of' names one task, and pairs need two"],
+    ),
     "model without tasks": (
         ("tasks: all,", "tasks: [],"),
         ["15:16: error E157: the list of tasks is empty; name tasks, or write `all`"],

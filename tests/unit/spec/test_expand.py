@@ -50,6 +50,22 @@ def test_an_explicit_list_keeps_its_order(load: Load) -> None:
     assert (variant.name, variant.tasks) == ("mtl-lem-pos-s2", ("lem", "pos"))
 
 
+def test_sets_of_some_tasks_leave_the_others_out(load: Load) -> None:
+    task = "  lem: {type: tagging, layer: lemma, decoder: crf}\n"
+    text = SPEC.replace(task, task + task.replace("lem:", "third:")).replace("seeds: [1, 2]", "seeds: [1]")
+    names = "names: [third, pos]"
+    some = f"  some: {{tasks: {{type: each_of, {names}}}, sharing: hard}}\n"
+    two = f"  two: {{tasks: {{type: pairs_of, {names}}}, sharing: hard}}\n"
+    spec = load(text.replace("  mtl: {", f"{some}{two}  mtl: {{")).spec
+    found = [(one.name, one.tasks) for one in expand(spec) if one.group in ("some", "two")]
+    assert found == [
+        ("some-third-s1", ("third",)),
+        ("some-pos-s1", ("pos",)),
+        ("two-third-pos-s1", ("third", "pos")),
+    ]
+    assert count(spec) == len(expand(spec)) == 3 + 2 + 1 + 1
+
+
 def test_sweeps_multiply_and_a_group_replaces_the_specs_values(load: Load) -> None:
     spec = load(
         SPEC,

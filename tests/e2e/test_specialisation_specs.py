@@ -1,0 +1,141 @@
+"""The study of functional specialisation at full scale: planned as published, and run whole with stand-ins."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mtlspec.io.digest import digest_file
+from mtlspec.io.project import Project
+from mtlspec.spec.expand import expand
+from mtlspec.spec.load import LoadedSpec, load_spec
+from tests.e2e.glue_files import write_glue
+from tests.e2e.study import Study
+from tests.unit.data import tokenizers_of
+
+ROOT = Path(__file__).parents[2]
+FAMILIES = {  # of the encoder that each spec names
+    "gpt": "openai-gpt",
+    "gpt2": "gpt2",
+    "roberta": "roberta",
+    "deberta": "deberta-v2",
+    "bert_large": "bert",
+    "bert": "bert",
+}
+FIVE = ("mnli", "qqp", "qnli", "ag", "sst2")
+GLUE = ("cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst2", "stsb")
+OF_ALL = {"pair": 10}
+OF_GLUE = {**OF_ALL, "stl": 8, "mtl": 1, "iat": 1, "mtl_proportional": 1, "iat_proportional": 1}
+TRAININGS = {
+    "gpt": OF_ALL,
+    "gpt2": OF_ALL,
+    "roberta": OF_GLUE,
+    "deberta": OF_GLUE,
+    "bert_large": OF_GLUE,
+    "bert": {
+        **OF_GLUE,
+        **{"stl": 9, "pair_frozen": 10, "five": 1, "ag_pair_qnli": 1, "ag_pair_sst2": 1},
+        **{"ticket_share": 1, "prune_least": 1, "random_heads": 1, "iat_by_delta": 6, "iat_by_alpha": 5},
+        **{f"from_{task}": 5 for task in FIVE},
+    },
+}
+"""Models of each group, with one seed."""
+
+
+def _load(name: str) -> LoadedSpec:
+    return load_spec(ROOT / f"specs/paper/functional_specialization_{name}.yaml", Project(ROOT))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_model_has_the_settings_of_the_paper(name: str) -> None:
+    spec = _load(name).spec
+    assert spec.compare_to == f"functional_specialization/{name}" and spec.seeds == (1, 2, 3)
+    models = expand(spec)
+    counts = {group: sum(one.group == group and one.seed == 1 for one in models) for group in spec.models}
+    assert counts == TRAININGS[name]
+    for one in models:
+        train = one.train
+        assert (train.epochs, train.batch.sentences, train.lr.encoder, train.lr.decoder) == (5, 32, 2e-5, 2e-5)
+        assert (train.warmup, train.weight_decay, train.keep, train.balance.type) == (0.1, 0, "last", "none")
+        proportional = one.group not in ("mtl", "iat", "ticket_share", "prune_least", "random_heads") and not one.sweep
+        assert train.sampler.type == ("proportional" if proportional else "annealed"), one.name
+        if one.group in ("mtl", "iat", "mtl_proportional", "iat_proportional"):
+            assert one.tasks == GLUE
+        if one.group == "iat":
+            assert one.sharing.model_dump(include={"type", "alpha", "delta"}) == {
+                "type": "iat",
+                "alpha": 0.3,
+                "delta": 0.1,
+            }
+
+
+def _write_encoder(directory: Path, family: str) -> dict[str, str]:
+    """A small encoder of the family with a tokenizer of its own kind; returns the digests of its files."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig
+
+    from mtlspec.model.encoder.loading import build_model
+
+    tokenizers_of.write(family, directory)
+    config = AutoConfig.from_pretrained(directory)
+    config.num_hidden_layers, config.vocab_size = 2, len(tokenizers_of.own(directory))
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        model = build_model(config)
+    config.save_pretrained(directory)
+    save_file({key: value.contiguous() for key, value in model.state_dict().items()}, directory / "model.safetensors")
+    return {path.name: digest_file(path) for path in sorted(directory.iterdir())}
+
+
+def _project(root: Path, family: str, environment: dict[str, str]) -> Study:
+    """The paper's specs and cards with stand-ins for the encoder and all corpora, of which more is held out for dev."""
+    study = Study.create(root)
+    for folder in ("specs/paper", "registry/data", "registry/encoders"):
+        shutil.copytree(ROOT / folder, study.root / folder, dirs_exist_ok=True)
+    write_glue(Path(environment["MTLSPEC_DATA"]) / "glue")
+    source = {"type": "directory", "path": "standin", "sha256": _write_encoder(study.root / "standin", family)}
+    card = {"card": "encoder", "name": "standin", "licence": "none", "source": source}
+    (study.root / "registry/encoders/standin.yaml").write_text(json.dumps(card))
+    return study
+
+
+def _lock(study: Study, cards: list[str], environment: dict[str, str]) -> None:
+    for card in cards:
+        path = study.root / f"registry/data/{card}.yaml"
+        path.write_text(re.sub(r"hold_out: \{dev: [\d.]+", "hold_out: {dev: 0.3", path.read_text()))
+        study.mtlspec("data", "lock", card, **environment)
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path) -> None:
+    where = {"MTLSPEC_DATA": str(tmp_path / "data")}
+    study = _project(tmp_path / "study", FAMILIES[name], where)
+    _lock(study, [card.name for card in _load(name).data.values()], where)
+    small = ["encoder.card=standin", "run.device=cpu", "train.epochs=1", "seeds=[1]"]
+    overrides = [word for setting in small for word in ("--set", setting)]
+    spec = f"specs/paper/functional_specialization_{name}.yaml"
+    study.mtlspec("run", spec, "--no-publish", "--as", "small_study", *overrides, **where)
+    run = study.root / "registry/runs/small_study"
+    record = _json(run / "record.json")
+    assert record["missing"] == []
+    assert sum(stage.startswith("train-") for stage in record["stages"]) == sum(TRAININGS[name].values())
+    pairs = _json(run / "artifacts/analyse-pairs/analysis.json")["numbers"]["models"]
+    assert [set(one["tasks"]) <= {*FIVE, "ag_pair"} for one in pairs] == [True] * (22 if name == "bert" else 10)
+    page = (run / "work/report.html").read_text()
+    for chapter in (
+        "Beside the paper",
+        "Functional specialisation",
+        *(["Heads of tasks"] if "iat" in TRAININGS[name] else []),
+    ):
+        assert chapter in page, chapter
