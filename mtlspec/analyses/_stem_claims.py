@@ -2,8 +2,8 @@
 
 Training raises what all heads know, and joint training lowers it, so a change of stem cells says nothing alone.
 A claim is shown only if all of its tests carry it: the change over seeds, the change beyond that of other heads over
-seeds, and the change beyond that of random sets with as many heads in every layer. It is refuted by a change to the
-other side, and where stem cells are shown to differ from other heads by less than what would matter.
+seeds, and the change beyond that of random sets with as many heads in every layer. It is refuted over seeds, by a
+change to the other side, or where stem cells differ from other heads by certainly less than what would matter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Evidence:
     estimate: str
     uncertainty: str
     shown: Shown
-    contrast: bool = False  # whether stem cells are compared with other heads, or with chance
+    over_seeds: bool = True  # else shuffles or random sets, which know nothing of seeds and so refute nothing alone
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
@@ -46,13 +46,8 @@ class Claim:
 
     @property
     def shown(self) -> Shown:
-        """All tests must carry a claim. It is contradicted by a change to the other side, or by all contrasts.
-
-        What is too small to matter in one contrast refutes it as well.
-        """
-        alone = [test.shown == "contradicted" for test in self.tests if not test.contrast]
-        contrasts = [test.shown == "contradicted" for test in self.tests if test.contrast]
-        if any(alone) or (contrasts and all(contrasts)):
+        """All tests must carry a claim; one over seeds refutes it, by the other sign or by too little."""
+        if any(test.shown == "contradicted" for test in self.tests if test.over_seeds):
             return "contradicted"
         if any(test.shown == "too small" for test in self.tests):
             return "too small"
@@ -88,14 +83,14 @@ def _beyond_shuffles(common: Common, alpha: float) -> Evidence:
         text += f"; no test: so many heads are kept that chance reaches the most possible, {common.most:.1f}"
     numbers = {"observed": common.shared, "expected": common.expected, "p": common.p, "p_fewer": common.p_fewer}
     estimate = f"{common.shared:.1f} of {common.there.sum()} heads"
-    return Evidence("each task's heads shuffled within layers", estimate, text, shown, True, numbers)
+    return Evidence("each task's heads shuffled within layers", estimate, text, shown, False, numbers)
 
 
 def _over_seeds_beyond(common: Common, alpha: float) -> Evidence:
     name = "the same in each seed's own models"
     if not len(common.beyond):
-        return Evidence(name, "–", "no seed that all tasks have", "open", True)
-    test = _interval_test(name, common.beyond, alpha, "heads beyond chance", contrast=True)
+        return Evidence(name, "–", "no seed that all tasks have", "open")
+    test = _interval_test(name, common.beyond, alpha, "heads beyond chance")
     return test if common.p_most < alpha else replace(test, shown="open")
 
 
@@ -145,34 +140,32 @@ def contrasted(changes: Changes, alpha: float, matters: float, unit: str) -> tup
     verdicts: dict[str, Shown] = {"supported": "shown", "contradicted": "contradicted", "open": "open"}
     return (
         _interval_test("stem cells alone", changes.stem, alpha, unit),
-        _interval_test(others, changes.beyond_others, alpha, unit, contrast=True, matters=matters)
+        _interval_test(others, changes.beyond_others, alpha, unit, matters=matters)
         if len(changes.beyond_others)
-        else Evidence(others, "–", "no layer has both stem cells and others", "open", True),
+        else Evidence(others, "–", "no layer has both stem cells and others", "open"),
         Evidence(
             "minus all heads outside, beside random sets with as many heads in each layer",
             f"{signed(beside.observed)} {unit}",
             f"p = {beside.p:.3f}; random sets {signed(beside.mean)}, 95 % of them {interval_text(beside.interval)}",
             verdicts[beside.verdict],
-            True,
+            False,
             beside.stored(),
         ),
     )
 
 
-def _interval_test(
-    against: str, per_seed: Floats, alpha: float, unit: str, *, contrast: bool = False, matters: float = 0.0
-) -> Evidence:
+def _interval_test(against: str, per_seed: Floats, alpha: float, unit: str, *, matters: float = 0.0) -> Evidence:
     """Student's interval of the mean over seeds, which must lie above zero, and not below what matters."""
     values = per_seed.tolist()
     estimate = f"{signed(float(per_seed.mean()))} {unit}"
     interval = t_interval(values, alpha)
     if interval is None:
-        return Evidence(against, estimate, "one seed: no interval", "open", contrast, {"seeds": values})
+        return Evidence(against, estimate, "one seed: no interval", "open", numbers={"seeds": values})
     text = f"{100 * (1 - alpha):g} % interval {interval_text(interval)} over {len(values)} seeds"
     shown: Shown = "shown" if interval[0] > 0 else ("contradicted" if interval[1] < 0 else "open")
     if interval[1] < matters and shown != "contradicted":
         shown = "too small"
-    return Evidence(against, estimate, text, shown, contrast, {"seeds": values, "interval": list(interval)})
+    return Evidence(against, estimate, text, shown, numbers={"seeds": values, "interval": list(interval)})
 
 
 def verdict(made: Sequence[Claim]) -> Verdict:

@@ -94,7 +94,7 @@ def claims_table(made: Sequence[Claim], alpha: float, matters: float) -> Table:
     )
     caption = (
         f"The hypothesis is supported only if every test of every claim shows it at {alpha:g}, and not supported if a"
-        " change, or all contrasts of a claim, point the other way, or if stem cells certainly differ from other heads"
+        " test over seeds points the other way, or if stem cells certainly differ from other heads"
         f" by less than {matters:g} points (too small). Accuracies are means over tasks and labels of the set's best"
         " head for each label; seeds are paired. Other heads: the best of many beats the best of few, so"
         " both sides take part with as many heads of each layer as the scarcer has, drawn at random. Random sets: the"
