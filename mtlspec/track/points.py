@@ -15,6 +15,7 @@ from mtlspec.track.times import timings
 
 Point = tuple[str, float, int]
 """(metric, value, step)"""
+CURVE = 100  # points of a curve: MLflow draws no more of them well, and takes a row of its database for each
 
 
 def seed_points(places: RunPlaces, run: ModelRow, train: Mapping[str, Any], evaluate: Mapping[str, Any]) -> list[Point]:
@@ -23,7 +24,7 @@ def seed_points(places: RunPlaces, run: ModelRow, train: Mapping[str, Any], eval
     for epoch in read_epochs(artifact):
         points += [(f"epoch/dev/{key}", value, epoch.number) for key, value in epoch.scores.items()]
         points += [("epoch/dev/mean", epoch.mean, epoch.number)] if epoch.mean is not None else []
-    points += _history_points(artifact)
+    points += history_points(artifact)
     points += [
         (f"fact/{key}", float(value), 0) for key, value in train["facts"].items() if isinstance(value, int | float)
     ]
@@ -35,10 +36,12 @@ def seed_points(places: RunPlaces, run: ModelRow, train: Mapping[str, Any], eval
     return [point for point in points if math.isfinite(point[1])]
 
 
-def _history_points(artifact: Path) -> list[Point]:
-    """Per update: loss and weight of each task (mean over its batches), and what all tasks share, once."""
+def history_points(artifact: Path) -> list[Point]:
+    """Loss and weight of each task, and what all tasks share; means over as many updates as keep curves short."""
     tasks, columns = read_history(artifact)
     updates = columns["update"]
+    last = max(map(int, updates), default=0)
+    window = max(1, math.ceil(last / CURVE))
     sums: dict[tuple[str, int], list[float]] = {}
     for name, column in columns.items():
         if name in ("update", "epoch"):
@@ -46,5 +49,7 @@ def _history_points(artifact: Path) -> list[Point]:
         own = name in ("loss", "weight")
         title = name if own else f"{name[:2]}/{name[3:]}" if name.startswith("lr_") else f"train/{name}"
         for task, update, value in zip(tasks, updates, column, strict=True):
-            sums.setdefault((f"{title}/{task}" if own else title, int(update)), []).append(float(value))
+            if math.isfinite(value):
+                end = min(math.ceil(int(update) / window) * window, last)
+                sums.setdefault((f"{title}/{task}" if own else title, end), []).append(float(value))
     return [(name, sum(values) / len(values), update) for (name, update), values in sums.items()]
