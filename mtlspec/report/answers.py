@@ -61,6 +61,10 @@ _ASKED = {
     "ablation_table": ("What does each part of the model add, on average over tasks?", 2),
     "freezing_table": ("Which models have the best average, and does it rest on one task?", 2),
     "task_count_curve": ("Do models gain or lose as they learn more tasks?", 3),
+    "parameter_table": ("How many parameters does it take, and how many are trained?", 1),
+    "sampling_composition": ("What were batches made of?", 2),
+    "covsim": ("Do tasks look more alike in joint models, and score higher?", 2),
+    "task_embedding_map": ("Which tasks have similar embeddings?", 2),
     "task_similarity": ("Do tasks that are more alike need more of the same heads?", 1),
 }
 

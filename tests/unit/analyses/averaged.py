@@ -35,7 +35,7 @@ class Study:
         """One model for each seed; `scores` has one number a seed."""
         for seed in range(1, len(next(iter(scores.values()))) + 1):
             row = model_row(group, list(scores), seed, sweep)
-            self.inputs[row.evaluate] = _evaluation(
+            self.inputs[row.evaluate] = evaluation(
                 self.root / row.evaluate, {task: values[seed - 1] for task, values in scores.items()}
             )
             self.inputs[row.train] = write_training(self.root / row.train, updates or dict.fromkeys(scores, 100))
@@ -47,7 +47,7 @@ class Study:
         return Findings.read(self.root / out), facts
 
 
-def _evaluation(directory: Path, correct: Mapping[str, int]) -> Path:
+def evaluation(directory: Path, correct: Mapping[str, int]) -> Path:
     directory.mkdir(parents=True)
     about = {
         task: {"main": "accuracy", "columns": ["correct", "words"], "test": {"accuracy": float(n)}, "dev": {}}
