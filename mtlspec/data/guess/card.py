@@ -155,6 +155,7 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
                     if isinstance(value, str):
                         first.setdefault((layer, value), Place(*sentence.place))
         except MtlspecError as error:
+            _require_several_texts(lenient, folder)
             if split == "train" and not sizes[split]:
                 raise
             doubts.append(f"{split}: {error.problems[0]}")
@@ -186,6 +187,18 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
         (*reading.doubts, *doubts),
         malformed,
     )
+
+
+def _require_several_texts(card: DataCard, folder: Path) -> None:
+    """Equal texts are held out together: of one text nothing can be."""
+    if card.hold_out is None:
+        return
+    whole = card.model_copy(update={"hold_out": None})
+    texts = {sentence.texts or sentence.words for sentence in read_split(whole, folder, "train")}
+    if len(texts) == 1:
+        message = f"all sentences have the same text, so none can be held out for {' or '.join(card.hold_out.shares)}"
+        file = folder / card.files[0].entries("train")[0]
+        raise DataError("E753", message, Place(shown(file)), "put files of other sentences beside it, or mend this one")
 
 
 def _rare(layer: str, counts: Counter[str], first: Mapping[tuple[str, str], Place]) -> list[str]:

@@ -275,7 +275,8 @@ def test_the_defects_of_an_unmistakable_file_are_told(tmp_path: Path) -> None:
         guess_reading(file, "x")
     told = [(error.code, str(error.place).rpartition("/")[2]) for error in caught.value.problems]
     assert told == [("E752", "a"), ("E216", "a:5"), ("E210", "a:8"), ("E216", "a:11")]
-    found = guessed(write(tmp_path / "b" / "train", "\n".join([short, *[good] * 30])))
+    several = [row(1, word=f"w{number}") + row(2, 1) for number in range(30)]
+    found = guessed(write(tmp_path / "b" / "train", "\n".join([short, *several])))
     assert found.reading.reader == {"type": "conllu"} and found.malformed == 1
     table = [f"{number}\tu\tv\tw\tx\ty\t{number}\tz\t{number % 2}\t{text}" for number, text in enumerate(SENTENCES)]
     assert reader(tmp_path / "c", rows(*table))["type"] == "table"
@@ -292,3 +293,20 @@ def test_what_no_reader_can_read_is_one_line(tmp_path: Path) -> None:
         guess_reading(tmp_path / "none", "x")
     with pytest.raises(DataError, match="E750: this is a folder"):
         guess_reading(tmp_path, "x")
+
+
+def test_a_corpus_of_one_text_is_one_clear_line(tmp_path: Path) -> None:
+    """Its only text belongs to one split, whichever that is; with files for the others nothing is held out."""
+    for text in ("the same again", "never another one", "one more of them"):
+        file = write(tmp_path / text / "all.tsv", rows("text\tlabel", *(f"{text}\t{n % 2}" for n in range(40))))
+        with pytest.raises(DataError) as caught:
+            guessed(file)
+        assert str(caught.value) == (
+            f"{file}: error E753: all sentences have the same text, so none can be held out for dev or test; "
+            "put files of other sentences beside it, or mend this one"
+        )
+    lines = "".join("the\tO\nsame\tB-X\n\n" for _ in range(30))
+    for split in ("train", "dev"):
+        file = write(tmp_path / "b" / f"{split}.txt", lines)
+    with pytest.raises(DataError, match=r"train.txt: error E753: .* so none can be held out for test;"):
+        guessed(file)
