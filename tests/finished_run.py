@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -54,6 +56,20 @@ class FinishedRun:
         """The same run in another project, to be changed; nothing of MLflow comes along."""
         shutil.copytree(self.project.root, root, ignore=shutil.ignore_patterns("mlflow"))
         return FinishedRun(Project(root.resolve()), self.plan)
+
+    def add_spec(self, name: str) -> None:
+        """One that has not been run."""
+        file = self.project.root / "specs" / f"{name}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"name: {name}\n")
+
+    def add_store(self, experiments: Sequence[tuple[int, str, str]]) -> None:
+        """MLflow's, as far as `ui` looks."""
+        self.project.tracking.mkdir()
+        with closing(sqlite3.connect(self.project.tracking / "mlflow.db")) as store:
+            store.execute("CREATE TABLE experiments (experiment_id INTEGER, name TEXT, lifecycle_stage TEXT)")
+            store.executemany("INSERT INTO experiments VALUES (?, ?, ?)", experiments)
+            store.commit()
 
     def context(self, stage: Stage, out: Path) -> StageContext:
         inputs = {role: self.places.artifact(parent) for role, parent in stage.inputs.items()}

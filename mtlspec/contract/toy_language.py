@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, field
 from typing import Any
 
 from mtlspec.data.choices import Choice
@@ -15,6 +16,63 @@ PEOPLE = ["anna", "boris", "chen", "dana"]
 FIRMS = ["acme", "globex", "initech", "umbra"]
 SUFFIXES = ["##s", "##son", "##corp"]  # names may have several pieces
 
+Words = tuple[int, int]  # from the first to behind the last
+
+
+@dataclass
+class _Clause:
+    """A sentence that grows from left to right; heads are numbers from 1 on, as in CoNLL-U."""
+
+    rng: random.Random
+    words: list[str] = field(default_factory=list)
+    pos: list[str] = field(default_factory=list)
+    ner: list[str] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    rels: list[str] = field(default_factory=list)
+
+    def add(self, word: str, tag: str, entity: str = "O") -> None:
+        self.words.append(word)
+        self.pos.append(tag)
+        self.ner.append(entity)
+
+    def phrase(self) -> Words:
+        start, kind = len(self.words), self.rng.random()
+        if kind < 0.5:
+            self.add(self.rng.choice(["the", "a"]), "DET")
+            for _ in range(self.rng.randrange(3)):
+                self.add(self.rng.choice(ADJECTIVES), "ADJ")
+            self.add(self.rng.choice(NOUNS), "NOUN")
+        elif kind < 0.75:
+            self._name(PEOPLE, "son", "PER")
+        else:
+            self._name(FIRMS, "corp", "ORG")
+        return start, len(self.words)
+
+    def _name(self, names: list[str], ending: str, entity: str) -> None:
+        self.add(self.rng.choice(names), "NAME", f"B-{entity}")
+        if self.rng.random() < 0.5:
+            self.add(self.rng.choice(names) + ending, "NAME", f"I-{entity}")
+
+    def depend(self, phrase: Words, head: int, rel: str) -> None:
+        """The last word of a phrase is its head."""
+        start, end = phrase
+        self.heads += [end] * (end - start - 1) + [head]
+        self.rels += ["mod"] * (end - start - 1) + [rel]
+
+    def root(self) -> None:
+        self.heads.append(0)
+        self.rels.append("root")
+
+    def prepositional_phrase(self, verb: int) -> tuple[Words, Words]:
+        """`with` and a phrase: where both are, and where the phrase is."""
+        at = len(self.words)
+        self.add("with", "ADP")
+        inner = self.phrase()
+        self.heads.append(inner[1])
+        self.rels.append("case")
+        self.depend(inner, verb + 1, "obl")
+        return (at, inner[1]), inner
+
 
 def sentence(rng: random.Random, number: int) -> Sentence:
     """Noun phrase, verb, noun phrase, `with` phrases.
@@ -22,71 +80,38 @@ def sentence(rng: random.Random, number: int) -> Sentence:
     Layers `pos` (plain), `ner` (BIO), `dep`, `con`, `srl`, `topic` (are there names?), `size` (words)
     and `odd` (two sentences are choices of a question; those with names are right).
     """
-    words: list[str] = []
-    pos: list[str] = []
-    ner: list[str] = []
-    heads: list[int] = []
-    rels: list[str] = []
+    clause = _Clause(rng)
+    subject = clause.phrase()
+    verb = len(clause.words)
+    clause.add(rng.choice(VERBS), "VERB")
+    object_ = clause.phrase()
+    clause.depend(subject, verb + 1, "nsubj")
+    clause.root()
+    clause.depend(object_, verb + 1, "obj")
+    with_phrases = [clause.prepositional_phrase(verb) for _ in range(rng.randrange(3))]
+    layers = _layers(clause, subject, verb, object_, with_phrases)
+    layers["odd"] = Choice(f"q{number // 2}", clause.words[0], float("NAME" in clause.pos))
+    return Sentence(f"s{number}", tuple(clause.words), layers, ("toy", number + 1))
 
-    def add(word: str, tag: str, entity: str = "O") -> None:
-        words.append(word)
-        pos.append(tag)
-        ner.append(entity)
 
-    def phrase() -> tuple[int, int]:
-        start, kind = len(words), rng.random()
-        if kind < 0.5:
-            add(rng.choice(["the", "a"]), "DET")
-            for _ in range(rng.randrange(3)):
-                add(rng.choice(ADJECTIVES), "ADJ")
-            add(rng.choice(NOUNS), "NOUN")
-        elif kind < 0.75:
-            add(rng.choice(PEOPLE), "NAME", "B-PER")
-            if rng.random() < 0.5:
-                add(rng.choice(PEOPLE) + "son", "NAME", "I-PER")
-        else:
-            add(rng.choice(FIRMS), "NAME", "B-ORG")
-            if rng.random() < 0.5:
-                add(rng.choice(FIRMS) + "corp", "NAME", "I-ORG")
-        return start, len(words)
-
-    def depend(start: int, end: int, head: int, rel: str) -> None:
-        """The last word of a phrase is its head; `head` is 1-based."""
-        heads.extend([end] * (end - start - 1) + [head])
-        rels.extend(["mod"] * (end - start - 1) + [rel])
-
-    subject = phrase()
-    verb = len(words)
-    add(rng.choice(VERBS), "VERB")
-    object_ = phrase()
-    depend(*subject, verb + 1, "nsubj")
-    heads.append(0)
-    rels.append("root")
-    depend(*object_, verb + 1, "obj")
-    spans = [(*subject, "NP"), (verb, 0, "VP"), (*object_, "NP")]
+def _layers(
+    clause: _Clause, subject: Words, verb: int, object_: Words, with_phrases: list[tuple[Words, Words]]
+) -> dict[str, Any]:
+    size, pos = len(clause.words), tuple(clause.pos)
+    spans = [(0, size, "TOP"), (0, size, "S"), (*subject, "NP"), (verb, size, "VP"), (*object_, "NP")]
     roles = [(*subject, "ARG0"), (verb, verb + 1, "V"), (*object_, "ARG1")]
-    for _ in range(rng.randrange(3)):
-        at = len(words)
-        add("with", "ADP")
-        inner = phrase()
-        heads.append(inner[1])
-        rels.append("case")
-        depend(*inner, verb + 1, "obl")
-        spans += [(at, inner[1], "PP"), (*inner, "NP")]
-        roles.append((at, inner[1], "ARGM-MNR"))
-    size = len(words)
-    closed = tuple((start, end or size, label) for start, end, label in spans)
-    layers: dict[str, Any] = {
-        "pos": tuple(pos),
-        "ner": tuple(ner),
-        "dep": DepTree(tuple(heads), tuple(rels)),
-        "con": ConTree(((0, size, "TOP"), (0, size, "S"), *closed), tuple(pos)),
-        "srl": (Frame(verb, f"{words[verb]}.01", tuple(roles)),),
+    for whole, inner in with_phrases:
+        spans += [(*whole, "PP"), (*inner, "NP")]
+        roles.append((*whole, "ARGM-MNR"))
+    return {
+        "pos": pos,
+        "ner": tuple(clause.ner),
+        "dep": DepTree(tuple(clause.heads), tuple(clause.rels)),
+        "con": ConTree(tuple(spans), pos),
+        "srl": (Frame(verb, f"{clause.words[verb]}.01", tuple(roles)),),
         "topic": "names" if "NAME" in pos else "things",
         "size": float(size),
-        "odd": Choice(f"q{number // 2}", words[0], float("NAME" in pos)),
     }
-    return Sentence(f"s{number}", tuple(words), layers, ("toy", number + 1))
 
 
 def corpus(seed: int, size: int) -> list[Sentence]:

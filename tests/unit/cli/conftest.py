@@ -18,6 +18,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 
 @pytest.fixture
+def inside(study: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is given in the project of the study."""
+    monkeypatch.chdir(study.project.root)
+
+
+@pytest.fixture
 def own(study: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FinishedRun:
     """A copy of the study that may be broken."""
     run = study.copy_to(tmp_path / "project")
