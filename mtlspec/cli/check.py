@@ -166,15 +166,16 @@ def _summary(project: Project, path: Path, loaded: LoadedSpec) -> dict[str, Any]
 
 def _show(summary: dict[str, Any]) -> None:
     from mtlspec.cli import console
+    from mtlspec.cli.console import together
     from mtlspec.io.words import counted
 
     console.say(f"{summary['file']}: correct", style="green")
-    corpora = [name if name == card else f"{name} ({card})" for name, card in summary["data"].items()]
+    corpora = [name if name == card else together(f"{name} ({card})") for name, card in summary["data"].items()]
     fields = {
         "data": ", ".join(corpora),
         "encoder": summary["encoder"],
-        "tasks": ", ".join(f"{task} ({kind})" for task, kind in summary["tasks"].items()),
-        "models": ", ".join(f"{group} ({number})" for group, number in summary["models"].items()),
+        "tasks": ", ".join(together(f"{task} ({kind})") for task, kind in summary["tasks"].items()),
+        "models": ", ".join(together(f"{group} ({number})") for group, number in summary["models"].items()),
         "analyses": ", ".join(summary["analyses"]) or "none",
         "trainings": f"{summary['trainings']}, over {counted(len(summary['seeds']), 'seed')}",
     }

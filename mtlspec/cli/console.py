@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _PIPED_WIDTH = 240  # nothing is cut when the output is a file: tables take only the width they need
 GAP = 2  # between two columns of a table
+_HELD = "\ue000"  # drawn as a blank; what draws breaks lines at all blanks that Unicode has
 _THEME = {
     "bar.back": "bright_black",
     "bar.complete": "green",
@@ -49,7 +50,8 @@ def _console(stderr: bool) -> Console:
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
             """Nothing that comes from a file steers the terminal, whoever prints it."""
             for segment in super().render(renderable, options):
-                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+                text = visible(segment.text).replace(_HELD, " ")
+                yield segment if segment.control else Segment(text, segment.style)
 
         def on_broken_pipe(self) -> None:
             """The frame answers a closed pipe, the same way for every command."""
@@ -73,6 +75,11 @@ def say_field(label: str, text: str) -> None:
         lines = Text(visible(text)).wrap(output(), max(output().width - len(label), GAP))
         text = ("\n" + " " * len(label)).join(line.plain.rstrip() for line in lines)
     _print(output(), label + text, None)
+
+
+def together(text: str) -> str:
+    """A text to be printed in which no line is broken."""
+    return text.replace(" ", _HELD)
 
 
 def note(text: str) -> None:

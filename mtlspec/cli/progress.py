@@ -34,6 +34,7 @@ class RunDisplay:
         self._workers = workers
         self._began: dict[str, float] = {}
         self._done: dict[str, float] = {}  # the part of a running stage that is behind it, as it told
+        self._settling = 0.0  # seconds that went into stages that need not run: comparing them, and bringing them back
         self._counts: Counter[str] = Counter()
         self._waited: set[str] = set()
         self._bars: dict[str, TaskID] = {}
@@ -95,16 +96,25 @@ class RunDisplay:
         """A bar that lasts shorter than a frame is never seen: only what takes long is drawn."""
         own = self._bars.get(stage)
         if self._live is None:
-            yield
+            with self._settled(stage):
+                yield
         elif own is not None:  # `finished` removes it
             self._live.reset(own, total=None, what=what)
             yield
         else:
             passing = self._live.add_task(stage, total=None, what=what)
             try:
-                yield
+                with self._settled(stage):
+                    yield
             finally:
                 self._live.remove_task(passing)
+
+    @contextmanager
+    def _settled(self, stage: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        if stage not in self._began:
+            self._settling += time.monotonic() - began
 
     def _refresh(self) -> None:
         """With every frame: time goes by although no stage ends."""
@@ -115,10 +125,18 @@ class RunDisplay:
         """Nothing is said as long as a stage is waiting of whose like none has run here."""
         expected = dict(self._seconds)  # it is another thread that draws
         known = [self._still(stage, seconds) for stage, seconds in expected.items() if seconds is not None]
-        if not known or len(known) < len(expected):
+        settling = self._still_to_settle(expected)
+        if not (known or settling) or len(known) < len(expected):
             return ""
-        minutes = wall_seconds(known, self._workers) / 60
+        minutes = (wall_seconds(known, self._workers) + settling) / 60
         return f"{minutes:.0f} min left" if minutes >= 1 else "<1 min left"
+
+    def _still_to_settle(self, expected: Collection[str]) -> float:
+        """Seconds for the stages that need not run, one after another, if they take as long as those before."""
+        counts = self._counts.copy()
+        settled = counts["cached"] + counts["restored"]
+        waiting = len(self._stages.difference(expected)) - counts.total()
+        return max(waiting, 0) * self._settling / settled if settled else 0.0
 
     def _still(self, stage: str, seconds: float) -> float:
         """What is left of a stage: by what it told of itself, else by the time that it has had."""

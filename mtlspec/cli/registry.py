@@ -154,9 +154,11 @@ def _show_standing(project: Project, record: dict[str, Any]) -> None:
 
 
 def _scores(row: dict[str, Any]) -> str:
+    from mtlspec.cli.console import together
+
     told = []
     for group, value in row["test"].items():
         scored, models = row["scored"][group]
         part = f" ({scored} of {models} models)" if 0 < scored < models else ""
-        told.append(f"{group} –" if value is None else f"{group} {value:.2f}{part}")
+        told.append(together(f"{group} –" if value is None else f"{group} {value:.2f}") + part)
     return ", ".join(told)

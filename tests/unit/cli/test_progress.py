@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from mtlspec.cli.progress import RunDisplay
+from mtlspec.execute.scheduler import Outcome
 
 
 @pytest.fixture
@@ -49,3 +50,23 @@ def test_nothing_is_said_while_a_stage_is_unknown(clock: SimpleNamespace) -> Non
     assert display.left() == ""
     display.finished("b", "restored")
     assert display.left() == "10 min left"
+
+
+def test_stages_that_are_brought_back_take_time_too(clock: SimpleNamespace) -> None:
+    display = RunDisplay(["a", "b", "c", "d", "e"], {"e": 120.0}, workers=2)
+    assert display.left() == "2 min left"
+    outcomes: dict[str, Outcome] = {"a": "restored", "b": "cached"}
+    for stage, outcome in outcomes.items():
+        with display.busy(stage, "restoring"):
+            clock.seconds += 90
+        display.finished(stage, outcome)
+    assert display.left() == "5 min left"  # two more like these
+    for stage in ("c", "d"):
+        display.finished(stage, "restored")
+    display.started("e")
+    clock.seconds += 30
+    with display.busy("e", "storing"):
+        clock.seconds += 30
+    assert display.left() == "1 min left"
+    display.finished("e", "ran")
+    assert display.left() == ""
