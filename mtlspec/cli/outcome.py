@@ -45,11 +45,11 @@ def _say_plainly(places: RunPlaces) -> None:
     facts = json.loads(places.stage_record("report").read_bytes())["facts"]
     asked = read_record(places.record)["spec"]["resolved"]["description"]
     if asked:
-        console.say(f"asked: {asked}")
+        console.say_field("asked: ", asked)
     for answer in facts.get("answers", ()):
-        console.say(f"  - {answer['asked']}")
+        console.say_field("  - ", answer["asked"])
         for told in filter(None, (answer["found"], answer["sure"])):
-            console.say(f"    {told}")
+            console.say_field("    ", told)
     for name, words in facts.get("groups", ()):
-        console.say(f"{name}: {words}")
+        console.say_field(f"{name}: ", words)
     console.say()

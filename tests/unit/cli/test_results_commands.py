@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from mtlspec.cli.app import run as mtlspec
 from tests.finished_run import FinishedRun
+from tests.terminal import in_terminal, lines
 
 pytestmark = pytest.mark.usefixtures("inside")
 
@@ -83,6 +87,22 @@ def test_a_finished_run_speaks_plainly_before_its_numbers(
     assert question == "  - Do other ways of training score differently from stl?"
     assert told.startswith("    That could not be tested: one seed")
     assert lines.index("stl: each task on its own") < next(i for i, line in enumerate(lines) if "test scores" in line)
+
+
+def test_in_a_terminal_what_a_finished_run_says_goes_on_below_its_text(study: FinishedRun) -> None:
+    code = (
+        "from mtlspec.cli.outcome import show_outcome; from mtlspec.io.project import Project; "
+        "project = Project.find(); show_outcome(project, project.run('study'))"
+    )
+    _, drawn = in_terminal([sys.executable, "-c", code], study.project.root, os.environ, 60)
+    shown = lines(drawn)
+    start = next(at for at, line in enumerate(shown) if line.startswith("  - Do other ways"))
+    told = shown[start : next(at for at, line in enumerate(shown) if line.startswith("stl: "))]
+    assert told == [
+        "  - Do other ways of training score differently from stl?",
+        "    That could not be tested: one seed does not show how",
+        "    seeds scatter.",
+    ]
 
 
 def test_a_finished_run_names_only_commands_that_work(
