@@ -8,6 +8,7 @@ change to the other side, or where stem cells differ from other heads by certain
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -16,6 +17,7 @@ import numpy as np
 
 from mtlspec.analyses._stem_cells import Common, Floats, Mask
 from mtlspec.analyses._stem_probes import Probed, Scores, common_seeds, mean_scores
+from mtlspec.metrics.student import t_tail
 from mtlspec.results.contrast import beside_random, same_counts
 from mtlspec.results.estimates import t_interval
 from mtlspec.results.tables import interval_text, signed
@@ -155,7 +157,7 @@ def contrasted(changes: Changes, alpha: float, matters: float, unit: str) -> tup
 
 
 def _interval_test(against: str, per_seed: Floats, alpha: float, unit: str, *, matters: float = 0.0) -> Evidence:
-    """Student's interval of the mean over seeds, which must lie above zero, and not below what matters."""
+    """Student's interval of the mean over seeds must lie above zero; one-sided tests against what matters refute."""
     values = per_seed.tolist()
     estimate = f"{signed(float(per_seed.mean()))} {unit}"
     interval = t_interval(values, alpha)
@@ -163,9 +165,23 @@ def _interval_test(against: str, per_seed: Floats, alpha: float, unit: str, *, m
         return Evidence(against, estimate, "one seed: no interval", "open", numbers={"seeds": values})
     text = f"{100 * (1 - alpha):g} % interval {interval_text(interval)} over {len(values)} seeds"
     shown: Shown = "shown" if interval[0] > 0 else ("contradicted" if interval[1] < 0 else "open")
-    if interval[1] < matters and shown != "contradicted":
-        shown = "too small"
-    return Evidence(against, estimate, text, shown, numbers={"seeds": values, "interval": list(interval)})
+    numbers = {"seeds": values, "interval": list(interval)}
+    if matters:
+        numbers["p_matters"] = p = _p_of_at_least(matters, per_seed)
+        text += f"; that it is {matters:g} or more: p = {p:.3f}"
+        if p < alpha and shown != "contradicted":
+            shown = "too small"
+    return Evidence(against, estimate, text, shown, numbers=numbers)
+
+
+def _p_of_at_least(matters: float, per_seed: Floats) -> float:
+    """Student's one-sided test of means over seeds that are at least as large as what matters."""
+    error = float(per_seed.std(ddof=1)) / math.sqrt(len(per_seed))
+    below = matters - float(per_seed.mean())
+    if error == 0:
+        return 0.0 if below > 0 else 1.0
+    half = t_tail(abs(below) / error, len(per_seed) - 1) / 2
+    return half if below > 0 else 1 - half
 
 
 def verdict(made: Sequence[Claim]) -> Verdict:

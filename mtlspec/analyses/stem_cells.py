@@ -39,8 +39,8 @@ class Options(Demanding):
     )
     matters: Annotated[float, Field(ge=0)] = Field(
         default=2.0,
-        description="Points of probing accuracy by which stem cells must differ from other heads to matter: where the"
-        " whole interval over seeds lies below, the claim is refuted. 0 leaves that open.",
+        description="Points of probing accuracy by which stem cells must differ from other heads to matter: where a"
+        " one-sided test over seeds finds less, the claim is refuted. 0 leaves that open.",
     )
     draws: Annotated[int, Field(ge=20)] = Field(
         default=2000, description="How many random sets with as many heads in every layer stem cells are compared with."
