@@ -40,7 +40,7 @@ def seed_warning(planned: Materialised) -> str | None:
     if known is not None:
         spec, points = known
         said += f" ({alone * points:.1f}" + (f" and {together * points:.1f}" if size > 1 else "")
-        said += f" points, by the record of {spec})"
+        said += f" points at the scatter of single-task models in the record of {spec}; test sentences add to it)"
     return f"{said}; {_ENOUGH} seeds find {detectable(_ENOUGH):.1f}"
 
 
