@@ -24,7 +24,7 @@ class Options(ExampleOptions):
     classes: ClassVar = ("0", "1")  # 1 is acceptable, as in CoLA
     longest: ClassVar = 10
     type: Literal["english_acceptability"]
-    train: Size = Field(default=4000, description="Training examples.")
+    train: Size = Field(default=6000, description="Training examples.")
 
     def draw(self, dice: Dice, wanted: str) -> Example:
         make = dice.one((_agreement, _order, _frame))

@@ -47,7 +47,7 @@ class Options(ExampleOptions):
     header: ClassVar = ("sentence1", "sentence2", "entailment")
     classes: ClassVar = ("entailment", "neutral", "contradiction")
     type: Literal["english_entailment"]
-    train: Size = Field(default=6000, description="Training examples.")
+    train: Size = Field(default=4000, description="Training examples.")
 
     def draw(self, dice: Dice, wanted: str) -> Example:
         premise, hypothesis = dice.one(_statements(wanted, dice.weighted(_SHARES[wanted])))

@@ -19,7 +19,7 @@ class Options(ExampleOptions):
     header: ClassVar = ("sentence1", "sentence2", "paraphrase")
     classes: ClassVar = ("0", "1")  # 1 is a paraphrase, as in MRPC
     type: Literal["english_paraphrase"]
-    train: Size = Field(default=4000, description="Training examples.")
+    train: Size = Field(default=600, description="Training examples.")
 
     def draw(self, dice: Dice, wanted: str) -> Example:
         """Half of each class has another verb, half the same one."""

@@ -27,7 +27,7 @@ class Options(ExampleOptions):
     header: ClassVar = ("sentence", "topic")
     classes: ClassVar = tuple(TOPICS)
     type: Literal["english_topic"]
-    train: Size = Field(default=600, description="Training examples.")
+    train: Size = Field(default=3000, description="Training examples.")
 
     def draw(self, dice: Dice, wanted: str) -> Example:
         shape = dice.weighted(_SHAPES)

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 CLASSES = {"topic": 4, "sentiment": 2, "acceptability": 2, "paraphrase": 2, "entailment": 3}
 TASKS = (*CLASSES, "similarity")
 # The most that a bag of words may reach on dev; by chance it has one in so many as there are classes.
-BOUNDS = {"topic": 0.68, "sentiment": 0.70, "acceptability": 0.58, "paraphrase": 0.58, "entailment": 0.70}
+BOUNDS = {"topic": 0.74, "sentiment": 0.70, "acceptability": 0.58, "paraphrase": 0.58, "entailment": 0.70}
 
 
 def options(task: str, **sizes: int) -> ExampleOptions:
