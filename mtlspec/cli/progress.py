@@ -117,9 +117,9 @@ class RunDisplay:
             self._settling += time.monotonic() - began
 
     def _refresh(self) -> None:
-        """With every frame: time goes by although no stage ends."""
+        """With every frame: time goes by although no stage ends. What is last is cut on a narrow terminal."""
         if self._live is not None and self._overall is not None:
-            self._live.update(self._overall, what="; ".join(filter(None, (self.summary(), self.left()))))
+            self._live.update(self._overall, what="; ".join(filter(None, (self.left(), self.summary()))))
 
     def left(self) -> str:
         """Nothing is said as long as a stage is waiting of whose like none has run here."""
