@@ -11,16 +11,18 @@ if TYPE_CHECKING:
 
 
 def load(reference: str | Path, device: str = "cpu") -> Predictor:
-    """The trained model of a folder, or `spec/model` of the project around us, ready to predict.
+    """The trained or exported model of a folder, or `spec/model` of the project around us, ready to predict.
 
     An artifact whose bytes are not those that were sealed is refused.
     """
     from mtlspec.model.multitask import load_model
     from mtlspec.spec.own_kinds import use_own_kinds
+    from mtlspec.use.exported import load_exported
     from mtlspec.use.models import find_model
     from mtlspec.use.predictor import Predictor
 
     found = find_model(str(reference))
     use_own_kinds(found.folder)  # a model may be of a kind that only its project has
     found.verify()
-    return Predictor(found, load_model(found.folder, device))
+    read = load_exported if found.exported else load_model
+    return Predictor(found, read(found.folder, device))

@@ -58,11 +58,16 @@ class TaskFiles:
             file.write(text)
 
 
+def require_new(folder: Path) -> None:
+    """Nothing that is there is overwritten."""
+    if folder.exists():
+        raise SpecError("E549", "there is something of this name already", folder, "name a new folder")
+
+
 @contextmanager
 def task_files(folder: Path, tasks: Sequence[Task]) -> Iterator[TaskFiles]:
     """Files that appear in a new folder when all is done; nothing of them does if it fails."""
-    if folder.exists():
-        raise SpecError("E549", "there is something of this name already", folder, "name a new folder")
+    require_new(folder)
     with staged_directory(folder) as staged:
         yield TaskFiles(staged, tasks)
 

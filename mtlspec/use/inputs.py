@@ -129,10 +129,10 @@ def _lines(file: BinaryIO, name: str, form: Form) -> Iterator[Example]:
 def _problem(text: str, place: Place) -> DataError | None:
     if not text.strip():
         return DataError("E532", "an empty line", place, "a line is a sentence; leave empty ones out")
-    if len(text) >= _LONGEST_LINE:
-        return DataError("E533", f"a line of more than {_LONGEST_LINE:,} characters", place, "is this a text file?")
-    if "\0" in text:
-        return DataError("E534", "a line with a NUL byte", place, "is this a text file?")
+    long = len(text) >= _LONGEST_LINE
+    if long or "\0" in text:
+        damage = f"a line of more than {_LONGEST_LINE:,} characters" if long else "a line with a NUL byte"
+        return DataError("E533", damage, place, "is this a text file?")
     return None
 
 

@@ -16,7 +16,7 @@ from mtlspec.plan.dvc import read_stage_file
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.models import BatchLimits, RunOptions
 
-ABOUT = "model.json"
+ABOUT, EXPORTED = "model.json", "mtlspec.json"
 _TRAIN, _CORPUS = "train-", "prepare-"
 
 
@@ -31,6 +31,13 @@ class Found:
     long_text: str = "error"  # what happens to raw text over the encoder's limit
     raw: Mapping[str, bool] = field(default_factory=dict)  # corpus -> whether its examples are raw texts; known ones
     places: RunPlaces | None = None  # of the run that it belongs to
+    exported: bool = False  # True: `mtlspec export` wrote it
+    encoder: str = "encoder"  # the folder in it that has the tokenizer
+
+    @property
+    def title(self) -> str:
+        """The name without a path of this machine."""
+        return self.name if self.places is not None else self.folder.name
 
     def reads_raw(self, corpus: str | None) -> bool | None:
         """Whether a task's corpus is raw text; None where nobody recorded it."""
@@ -45,8 +52,10 @@ class Found:
 
 
 def find_model(reference: str) -> Found:
-    """A model by its folder, or as `spec/model` of the project around us."""
+    """A model by its folder, trained or exported, or as `spec/model` of the project around us."""
     folder = Path(reference)
+    if (folder / EXPORTED).is_file():
+        return _of_export(folder)
     if folder.is_dir() and (folder / ABOUT).is_file():
         own = _places_of(folder.resolve())
         return _of_run(own, folder.name.removeprefix(_TRAIN)) if own is not None else Found(reference, folder)
@@ -69,6 +78,17 @@ def find_model(reference: str) -> Found:
         message = f"the model '{reference}' is not on this machine"
         raise IntegrityError("E543", message, None, f"`mtlspec run {run}` brings it from DVC's cache or trains it")
     return _of_run(places, model)
+
+
+def exported_about(folder: Path) -> dict[str, Any]:
+    """What an exported model says of itself."""
+    try:
+        about: dict[str, Any] = json.loads((folder / EXPORTED).read_bytes())
+        if about["format"] != 1:
+            raise ValueError(about["format"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise IntegrityError("E559", "this is no record of an exported model", folder / EXPORTED) from None
+    return about
 
 
 def run_names(project: Project) -> list[str]:
@@ -107,6 +127,14 @@ def _of_run(places: RunPlaces, model: str) -> Found:
     params, _ = _stage(places, f"evaluate-{model}")
     limits, run = BatchLimits.model_validate(params["batch"]), RunOptions.model_validate(params["run"])
     return Found(f"{places.spec_name}/{model}", folder, limits, run, long_text, raw, places)
+
+
+def _of_export(folder: Path) -> Found:
+    about = exported_about(folder)
+    limits, run = BatchLimits.model_validate(about["limits"]), RunOptions.model_validate(about["run"])
+    return Found(
+        str(folder), folder, limits, run, about["long_text"], about["raw"], exported=True, encoder=about["encoder"]
+    )
 
 
 def _stage(places: RunPlaces, name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:

@@ -22,7 +22,7 @@ from mtlspec.data.text_tokenizer import TextTokenizer
 from mtlspec.data.tokenizer import WordTokenizer, read_tokenizer
 from mtlspec.errors import DataError, Place, SpecError, did_you_mean
 from mtlspec.kinds import options_class
-from mtlspec.model.multitask import ENCODER, MultiTaskModel
+from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.predict import predict
 from mtlspec.model.task import Task
 from mtlspec.spec.families import TASKS, LayerKind, Layout, TaskOptions
@@ -82,7 +82,8 @@ class Predictor:
         self.name = found.name
         self.model = model
         self.found = found
-        self._tokenizer = read_tokenizer(found.folder / ENCODER)
+        self._reading = found.folder / found.encoder
+        self._tokenizer = read_tokenizer(self._reading)
         self._texts: TextTokenizer | None = None
         # Whether each task reads raw text; None: nobody recorded it
         self._raw = [False if _about_words(task) else found.reads_raw(task.corpus) for task in model.tasks]
@@ -194,7 +195,7 @@ class Predictor:
         """The examples as a prepared split, through the very code that prepares a corpus."""
         read = [_as_raw(example) if raw else replace(example, texts=()) for example in examples]
         # A tokenizer remembers every word that it has met: one a window keeps it from growing with the file.
-        words = WordTokenizer(self._tokenizer, self.model.encoder.specials, self.found.folder / ENCODER)
+        words = WordTokenizer(self._tokenizer, self.model.encoder.specials, self._reading)
         with tempfile.TemporaryDirectory(prefix="mtlspec-") as folder:
             path = Path(folder) / "window.arrow"
             write_split(read, words, path, kinds, self._text_tokenizer)
@@ -211,7 +212,7 @@ class Predictor:
     def _text_tokenizer(self) -> TextTokenizer:
         if self._texts is None:
             policy: Any = self.found.long_text
-            self._texts = TextTokenizer.load(self.found.folder / ENCODER, self.model.encoder.max_pieces, policy)
+            self._texts = TextTokenizer.load(self._reading, self.model.encoder.max_pieces, policy)
         return self._texts
 
     def _require_predicates(self, given: Input, asking: Asking) -> None:

@@ -37,7 +37,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             b"the cat\nthe caf\xe9 there\n",
             "new.txt:2: error E531: not UTF-8: invalid continuation byte; save the file as UTF-8",
         ),
-        ("the \0 cat\n", "new.txt:1: error E534: a line with a NUL byte; is this a text file?"),
+        ("the \0 cat\n", "new.txt:1: error E533: a line with a NUL byte; is this a text file?"),
         (
             "x " * 2**20,
             "new.txt:1: error E533: a line of more than 1,048,576 characters; is this a text file?",
