@@ -1,4 +1,4 @@
-"""Trained models in use: predictions on new text, from the command line and from Python."""
+"""Trained models and their results in use: predictions on new text, and frames of what a run found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mtlspec.use.frames import Results
     from mtlspec.use.predictor import Predictor
 
 
@@ -26,3 +27,13 @@ def load(reference: str | Path, device: str = "cpu") -> Predictor:
     found.verify()
     read = load_exported if found.exported else load_model
     return Predictor(found, read(found.folder, device))
+
+
+def results(spec: str) -> Results:
+    """What a run found, as pandas frames: scores, scores of labels, tests, and atlases of heads.
+
+    `spec` is the name of a run of the project around us, or the path of a `record.json`.
+    """
+    from mtlspec.use.frames import open_results
+
+    return open_results(spec)

@@ -74,10 +74,17 @@ def find_model(reference: str) -> Found:
         message = f"'{run}' has no model '{model}'" if model else f"which model of '{run}'?"
         few = f"{counted(len(names), 'model')}, such as {run}/{names[0]}" if names else "it has none yet"
         raise SpecError("E542", message, None, (did_you_mean(model, names) if model else None) or few)
-    if not (places.artifact(_TRAIN + model) / ABOUT).is_file():
-        message = f"the model '{reference}' is not on this machine"
-        raise IntegrityError("E543", message, None, f"`mtlspec run {run}` brings it from DVC's cache or trains it")
+    artifact_of(places, _TRAIN + model, f"the model '{reference}'")
     return _of_run(places, model)
+
+
+def artifact_of(places: RunPlaces, stage: str, what: str) -> Path:
+    """The artifact of a stage; git has records, and artifacts only where somebody ran or pulled them."""
+    folder = places.artifact(stage)
+    if not (folder / MANIFEST).is_file():
+        hint = f"`mtlspec run {places.spec_name}` brings it from DVC's cache or computes it"
+        raise IntegrityError("E543", f"{what} is not on this machine", None, hint)
+    return folder
 
 
 def exported_about(folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from mtlspec.cli.app import run as mtlspec
-from mtlspec.errors import SpecError
+from mtlspec.errors import DataError, SpecError
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.use import load
 from mtlspec.use.export import export_model
@@ -129,6 +129,22 @@ def test_gates_are_folded_in_and_other_strategies_stay_at_home(
     assert not (tmp_path / "no").exists()
 
 
+def test_what_mlflow_calls_takes_tables_and_lists(tagger: Path, words: Trained) -> None:
+    import pandas as pd
+
+    from mtlspec.use.serving import _load_pyfunc
+
+    sentences = [[*s.words] for s in words.test]
+    model, expected = _load_pyfunc(str(tagger)), load(tagger).predict(sentences)
+    assert model.predict(pd.DataFrame({"words": sentences})) == model.predict(sentences) == expected
+    texts = [" ".join(sentence) for sentence in sentences]
+    assert model.predict(pd.DataFrame({"text": texts})) == model.predict(texts) == load(tagger).predict(texts)
+    assert "probabilities" in model.predict(texts[:1], {"probabilities": True})[0]
+    with pytest.raises(DataError, match="E534: no column of the input is known: body; name them `text`, "):
+        model.predict(pd.DataFrame({"body": texts}))
+
+
+@pytest.mark.slow
 def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path: Path) -> None:
     """In a process of its own, as people do it: MLflow warns of itself when it is imported."""
     sentences = [[*s.words] for s in words.test]
