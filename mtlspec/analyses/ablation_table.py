@@ -12,7 +12,7 @@ from mtlspec.kinds import Sequence_
 from mtlspec.spec.demands import Comparing
 
 if TYPE_CHECKING:
-    from mtlspec.analyses._averages import Averaged
+    from mtlspec.results.averages import Averaged
     from mtlspec.results.inference import Difference, Family
     from mtlspec.results.jobs import AnalysisJob
     from mtlspec.results.lengths import Lengths
@@ -37,7 +37,7 @@ class Options(Comparing):
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/` and `analysis.json` below `out`; returns facts for the stage's record."""
-        from mtlspec.analyses import _averages as made
+        from mtlspec.results import averages as made
         from mtlspec.results.evaluations import read_evaluations
         from mtlspec.results.findings import Findings
         from mtlspec.results.inference import corrected
@@ -74,7 +74,7 @@ Tested = Sequence[tuple["Difference", float | None]]
 def _table(
     rows: Sequence[Averaged], single: Averaged | None, tested: Tested, family: Family, lengths: Lengths
 ) -> Table:
-    from mtlspec.analyses._averages import number_cell
+    from mtlspec.results.averages import number_cell
     from mtlspec.results.tables import Cell, Table
 
     changes = {row.label: _change(found, p, family.alpha) for row, (found, p) in zip(rows[1:], tested, strict=True)}

@@ -9,7 +9,7 @@ from mtlspec.errors import StageError
 from mtlspec.spec.demands import Comparing
 
 if TYPE_CHECKING:
-    from mtlspec.analyses._averages import Averaged
+    from mtlspec.results.averages import Averaged
     from mtlspec.results.jobs import AnalysisJob
     from mtlspec.results.tables import Table
 
@@ -22,7 +22,7 @@ class Options(Comparing):
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/` and `analysis.json` below `out`; returns facts for the stage's record."""
-        from mtlspec.analyses import _averages as made
+        from mtlspec.results import averages as made
         from mtlspec.results.evaluations import read_evaluations
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
@@ -79,7 +79,7 @@ def _summary(rows: Sequence[Averaged], task: str) -> tuple[str, ...]:
 
 
 def _table(rows: Sequence[Averaged], single: Averaged | None, task: str) -> Table:
-    from mtlspec.analyses._averages import number_cell
+    from mtlspec.results.averages import number_cell
     from mtlspec.results.tables import Cell, Table
 
     lines = []

@@ -11,7 +11,7 @@ from mtlspec.spec.families import AnalysisOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mtlspec.analyses._averages import Averaged
+    from mtlspec.results.averages import Averaged
     from mtlspec.results.findings import Figure
     from mtlspec.results.jobs import AnalysisJob
     from mtlspec.results.tables import Table
@@ -25,7 +25,7 @@ class Options(AnalysisOptions):
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
-        from mtlspec.analyses import _averages as made
+        from mtlspec.results import averages as made
         from mtlspec.results.evaluations import read_evaluations
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
@@ -89,7 +89,7 @@ def _summary(rows: Sequence[Averaged], common: Sequence[str]) -> tuple[str, ...]
 
 
 def _table(rows: Sequence[Averaged], common: Sequence[str]) -> Table:
-    from mtlspec.analyses._averages import number_cell
+    from mtlspec.results.averages import number_cell
     from mtlspec.results.tables import Cell, Table
 
     sections = tuple(

@@ -11,6 +11,7 @@ from mtlspec.io.digest import digest_value
 from mtlspec.plan.rows import restored_rows
 from mtlspec.report.all_scores import all_scores_section, labels_section
 from mtlspec.report.answers import Answer, answers
+from mtlspec.report.conditional import Conditional, conditional_section
 from mtlspec.report.corpora import Corpus, read_corpora
 from mtlspec.report.further import further_section
 from mtlspec.report.hyperparameters import hyperparameter_tables
@@ -30,7 +31,7 @@ from mtlspec.results.lengths import Lengths, lengths_table, read_lengths
 from mtlspec.results.score_table import Matrix, scores_table
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
-from mtlspec.spec.published import SpecialisationPack, restored_published
+from mtlspec.spec.published import ConditionalPack, SpecialisationPack, restored_published
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
@@ -124,6 +125,8 @@ def _beside_paper(
     pack = restored_published(params["published"])
     if isinstance(pack, SpecialisationPack):
         return specialisation_section(Specialisation.of(pack, params["spec"], models, evaluations, found))
+    if isinstance(pack, ConditionalPack):
+        return conditional_section(Conditional(pack, params["spec"], models, evaluations))
     side = bring_together(pack, params["spec"], models, evaluations, found, inputs)
     return published_section(side, figures / ANCHOR)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mtlspec.report.printed import printed_cell, printed_table
 from mtlspec.report.published_section import ANCHOR, sentences_of, verdict_rows
 from mtlspec.report.section import Section
 from mtlspec.report.specialisation import Specialisation, specialisation_findings
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.tables import Cell, Row, Table, score_text
 from mtlspec.results.variants import Variant
-from mtlspec.spec.published import Figure, PublishedTable
+from mtlspec.spec.published import PublishedTable
 
 _NOTHING = Cell("–")
 _SPLITS_OF_MNLI = {"mnli_m": ("mnli", "test"), "mnli_mm": ("mnli", "dev_mismatched")}
@@ -28,7 +29,9 @@ def specialisation_section(side: Specialisation) -> Section:
     )
     columns = ("finding", "published", "here", "test", "verdict")
     tables = [Table("findings", "Published findings in this run", caption, columns, (("", verdict_rows(found)),))]
-    tables += [_BESIDE.get(table.id, _printed)(side, table) for table in side.pack.tables]
+    tables += [
+        _BESIDE[table.id](side, table) if table.id in _BESIDE else printed_table(table) for table in side.pack.tables
+    ]
     return Section(ANCHOR, f"Beside the paper: {side.pack.title}", sentences_of(found), tuple(tables), ())
 
 
@@ -44,7 +47,7 @@ def _pairs_table(side: Specialisation, table: PublishedTable) -> Table:
         name = str(cells[0])
         own = ours.get(frozenset(name.split("+")))
         here = [_NOTHING] * 3 if own is None else [*(_of_task(own, task) for task in name.split("+")), _average(own)]
-        rows.append((Cell(name.replace("+", " + "), name), *map(_cell, cells[1:]), *here))
+        rows.append((Cell(name.replace("+", " + "), name), *map(printed_cell, cells[1:]), *here))
     caption = f"{table.title}. Points of relative performance; here: means over seeds, of models of the same two tasks."
     columns = ("pair", *(f"{name}, {side_}" for side_ in ("paper", "here") for name in table.columns[1:]))
     title = "Dissociation of pairs" + (", encoder frozen" if frozen else "")
@@ -69,7 +72,7 @@ def _masked_table(side: Specialisation, table: PublishedTable) -> Table:
     rows: list[Row] = []
     for cells in table.rows:
         here = [_NOTHING for _ in tasks] if own is None else [_masked(own, str(cells[0]), task) for task in tasks]
-        both = [cell for pair in zip(map(_cell, cells[1:]), here, strict=True) for cell in pair]
+        both = [cell for pair in zip(map(printed_cell, cells[1:]), here, strict=True) for cell in pair]
         rows.append((Cell(str(cells[0]), str(cells[0])), *both))
     columns = ("without", *(name for task in tasks for name in (f"{task}, paper", f"{task}, here")))
     notes = "".join(f" Note: {note}" for note in side.pack.notes)
@@ -97,7 +100,7 @@ def _scores_table(side: Specialisation, table: PublishedTable) -> Table:
     for cells in table.rows:
         role = str(cells[0])
         here = [_score(side, role, task) for task in tasks]
-        both = [cell for pair in zip(map(_cell, cells[1:]), here, strict=True) for cell in pair]
+        both = [cell for pair in zip(map(printed_cell, cells[1:]), here, strict=True) for cell in pair]
         rows.append((Cell(role, role), *both))
     columns = ("model", *(name for task in tasks for name in (f"{task}, paper", f"{task}, here")))
     caption = f"{table.title}. Here: main test scores of tasks of the same names, means over seeds."
@@ -122,20 +125,6 @@ def _role(side: Specialisation, one: Variant) -> str:
         return "stl"
     plain = side.sharing(one.group) == "hard" and not side.is_frozen(one.group) and len(one.tasks) > 2
     return "mtl" if plain else side.sharing(one.group)
-
-
-def _printed(side: Specialisation, table: PublishedTable) -> Table:
-    """As the paper has it, with nothing of ours beside it."""
-    del side
-    rows = tuple((Cell(str(cells[0]), str(cells[0])), *map(_cell, cells[1:])) for cells in table.rows)
-    return Table(f"paper_{table.id}", f"Published: {table.title}", "As printed.", table.columns, (("", rows),))
-
-
-def _cell(figure: Figure) -> Cell:
-    if figure is None or isinstance(figure, str):
-        return Cell(figure or "–")
-    mean, std = figure if isinstance(figure, tuple) else (figure, None)
-    return Cell(f"{mean:g}".replace("-", "−") + ("" if std is None else f" ± {std:g}"), mean, std)
 
 
 _BESIDE: Mapping[str, Callable[[Specialisation, PublishedTable], Table]] = {

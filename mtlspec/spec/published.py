@@ -11,7 +11,6 @@ from mtlspec.kinds import Frozen, Sequence_
 from mtlspec.spec.packs import FOLDER, Pack, load_pack, pack_names
 from mtlspec.spec.yaml import read_yaml
 
-_STUDY = "functional_specialization"
 Figure: TypeAlias = str | float | Annotated[tuple[float, float], Strict(False)] | None
 """A name, a number, (mean, standard deviation over seeds), or nothing where the paper prints nothing."""
 
@@ -40,11 +39,11 @@ def _mean(cell: Figure) -> float | None:
     return cell[0] if isinstance(cell, tuple) else cell
 
 
-class SpecialisationPack(Frozen):
-    """The figures of the study of functional specialisation with one encoder."""
+class TablesPack(Frozen):
+    """The figures of a study with one encoder, table by table. Tasks bear the names that specs use for them."""
 
     pack: int
-    study: Literal["functional_specialization"]
+    study: str
     title: str
     paper: str
     source: str = Field(description="The tables and figures that the numbers stand in.")
@@ -63,15 +62,32 @@ class SpecialisationPack(Frozen):
         return self.model_dump(mode="json")
 
 
-AnyPack: TypeAlias = Pack | SpecialisationPack
+class SpecialisationPack(TablesPack):
+    """The study of functional specialisation."""
+
+    study: Literal["functional_specialization"]
+
+
+class ConditionalPack(TablesPack):
+    """The study of conditionally adaptive multi-task learning."""
+
+    study: Literal["ca_mtl"]
+
+
+AnyPack: TypeAlias = Pack | SpecialisationPack | ConditionalPack
+_STUDIES: Mapping[str, type[SpecialisationPack] | type[ConditionalPack]] = {
+    "functional_specialization": SpecialisationPack,
+    "ca_mtl": ConditionalPack,
+}
 
 
 def load_published(name: str) -> AnyPack:
-    if name in pack_names() and name.startswith(f"{_STUDY}/"):
-        return SpecialisationPack.model_validate(read_yaml(FOLDER / f"{name}.yaml", f"packs/{name}.yaml").plain())
-    return load_pack(name)
+    study = _STUDIES.get(name.split("/", 1)[0])
+    if study is None or name not in pack_names():
+        return load_pack(name)
+    return study.model_validate(read_yaml(FOLDER / f"{name}.yaml", f"packs/{name}.yaml").plain())
 
 
 def restored_published(stored: Mapping[str, Any]) -> AnyPack:
     """From a stage's parameters."""
-    return SpecialisationPack.model_validate(stored) if "study" in stored else Pack.restored(stored)
+    return _STUDIES[stored["study"]].model_validate(stored) if "study" in stored else Pack.restored(stored)

@@ -1,0 +1,51 @@
+"""The specs of the CA-MTL paper load and plan as published; where its data lie is nobody's business here."""
+
+from __future__ import annotations
+
+import pytest
+
+from mtlspec.io.project import Project
+from mtlspec.plan.build import build_plan
+from mtlspec.spec.expand import expand
+from mtlspec.spec.load import load_spec
+from tests.unit.spec.test_shipped_specs import ROOT
+
+GLUE = ("cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst2", "stsb")
+
+
+@pytest.mark.parametrize(("size", "joint"), [("base", 6), ("large", 6)])
+def test_every_model_is_planned_with_the_settings_of_the_paper(size: str, joint: int) -> None:
+    loaded = load_spec(ROOT / f"specs/paper/ca_mtl_{size}.yaml", Project(ROOT))
+    spec = loaded.spec
+    assert (tuple(spec.tasks), spec.compare_to) == (GLUE, f"ca_mtl/bert_{size}")
+    models = [one for one in expand(spec) if one.seed == 12]
+    assert len(models) == len(GLUE) + joint
+    for one in models:
+        train = one.train
+        assert (train.epochs, train.batch.sentences, train.clip, train.warmup) == (5, 32, 1.0, 0.1)
+        assert (train.lr.encoder, train.lr.decoder) == (2e-5, 2e-5)
+    kinds = [stage.kind for stage in build_plan(loaded).stages]
+    assert kinds.count("train") == 3 * len(models)
+    assert kinds.count("prepare") == len(GLUE)
+
+
+def test_modules_are_added_one_after_the_other() -> None:
+    """Rows of Table 1: plain, conditional attention, adapter, alignment and norms, uncertainty sampling."""
+    spec = load_spec(ROOT / "specs/paper/ca_mtl_base.yaml", Project(ROOT)).spec
+    made = {one.name.split("-")[0]: one for one in expand(spec) if one.seed == 12 and len(one.tasks) > 1}
+    switches = {
+        name: [
+            one.sharing.model_dump()[key] not in (False, "none")
+            for key in ("attention", "bottleneck", "alignment", "norm")
+        ]
+        for name, one in made.items()
+        if one.sharing.type == "ca_mtl"
+    }
+    assert switches == {
+        "attention": [True, False, False, False],
+        "bottleneck": [True, True, False, False],
+        "modules": [True] * 4,
+        "ca_mtl": [True] * 4,
+    }
+    assert {name for name, one in made.items() if one.train.sampler.type == "mt_uncertainty"} == {"ca_mtl"}
+    assert all(one.train.freeze == 0.5 for name, one in made.items() if name != "pals")
