@@ -59,7 +59,7 @@ def _scores_table(task: str, names: Sequence[str], models: Sequence[Variant], ev
         rows.append((Cell(variant.label, variant.label, source=source_of(variant)), *cells))
     caption = (
         f"Test scores of {task} in percent, mean ± sample standard deviation over seeds. {spoken(names[0])} is the main"
-        " score: it chooses epochs and is compared."
+        " score: it is compared and, where the best epoch is kept, chooses it on dev."
     )
     columns = ("model", *map(spoken, names))
     return Table(f"all_scores_{task}", f"{task}: all scores", caption, columns, (("", tuple(rows)),))

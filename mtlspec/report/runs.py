@@ -18,7 +18,8 @@ from mtlspec.results.variants import Variant
 
 Inputs = Mapping[str, Path]
 _KEPT = (
-    "The kept epoch is the one with the best mean dev score over the model's tasks; both means are over all of them."
+    "The kept epoch is the one with the best mean dev score over the model's tasks, or the last one where `train.keep`"
+    " says so; both means are over all tasks."
 )
 
 _LENGTH = ("updates", "examples per task")
@@ -27,7 +28,7 @@ _LENGTH = ("updates", "examples per task")
 def _outcome(
     run: ModelRow, variant: Variant, evaluations: Evaluations, inputs: Inputs
 ) -> tuple[int, int, float | None, float | None]:
-    """Epochs, best epoch, dev mean and test mean of one trained model, both means over all tasks that it learnt.
+    """Epochs, kept epoch, dev mean and test mean of one trained model, both means over all tasks that it learnt.
 
     None where a split lacks labels of a task, or these give no score.
     """
@@ -66,7 +67,7 @@ def overview_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
             text = score_text(mean, std, digits) if mean is not None else "–"
             cells.append(Cell(text, mean, std, source=source))
         groups.setdefault(variant.group, []).append(tuple(cells))
-    columns = ("configuration", "seeds", *_LENGTH, "epochs", "best epoch", "dev mean", "test mean")
+    columns = ("configuration", "seeds", *_LENGTH, "epochs", "kept epoch", "dev mean", "test mean")
     caption = f"Means over seeds. {_KEPT} {ABOUT}{_unscored(models, evaluations)}"
     sections = tuple((group, tuple(rows)) for group, rows in groups.items())
     return Table("configurations", "Configurations", caption, columns, sections)
@@ -91,7 +92,7 @@ def training_table(models: Sequence[Variant], evaluations: Evaluations, inputs: 
                 )
             )
         sections.append((variant.label, tuple(rows)))
-    columns = ("model", "seed", *_LENGTH, "epochs", "best epoch", "dev mean", "test mean")
+    columns = ("model", "seed", *_LENGTH, "epochs", "kept epoch", "dev mean", "test mean")
     caption = f"Every trained model. {_KEPT} {ABOUT}{_unscored(models, evaluations)}"
     return Table("training", "Trained models", caption, columns, tuple(sections))
 

@@ -261,6 +261,19 @@ def test_a_summary_row_is_marked_for_the_page_and_stays_above_sorted_rows() -> N
     assert "!pinned(row)" in script
 
 
+def test_tables_too_wide_for_paper_are_printed_small() -> None:
+    """Nobody can scroll paper: the last columns of a table of eleven models were cut off."""
+    tables = [
+        Table(str(width), "", "", tuple(map(str, range(width))), (("", (tuple(Cell("1.00") for _ in range(width)),)),))
+        for width in (9, 13)
+    ]
+    found = _Page(template("measured.html").render(tables=tables)).tags
+    classes = [attributes["class"] for tag, attributes in found if tag == "table"]
+    assert classes == ["sortable", "sortable wide"]
+    printed = (HERE / "style.css").read_text().split("@media print")[1]
+    assert re.search(r"\.wide td \{[^}]*white-space: normal", printed)
+
+
 def _content(spec: dict[str, Any], *models: Variant) -> Content:
     nothing = Table("", "", "", (), ())
     return Content(
