@@ -112,3 +112,20 @@ def test_an_epoch_has_the_batches_of_all_tasks_or_those_that_all_examples_fill()
     assert build("power", sizes, sentences=8).batches_per_epoch() == 35
     assert build("balanced", sizes, sentences=8).batches_per_epoch() == 14  # 110 examples, 8 in a batch
     assert build("balanced", sizes, sentences=1).batches_per_epoch() == 55  # one of each task, more than was said
+
+
+def test_an_epoch_of_balanced_batches_is_a_pass_over_the_smallest_task_or_as_long_as_is_said() -> None:
+    sizes = TaskSizes((12543, 880, 8936), (400, 28, 280))
+    assert build("balanced", sizes, sentences=32, epoch="smallest").batches_per_epoch() == 83  # 880 x 3 / 32 = 82.5
+    assert build("balanced", sizes, sentences=32, epoch=500).batches_per_epoch() == 500
+    one = TaskSizes((880,), (28,))
+    assert build("balanced", one, epoch="smallest").batches_per_epoch() == build("balanced", one).batches_per_epoch()
+    sampler, taken = build("balanced", sizes, sentences=32, epoch="smallest"), set()
+    for parts in draws(sampler, sampler.batches_per_epoch()):
+        taken |= set(parts[1][1])
+    assert taken == set(range(880))
+
+
+def test_the_remainder_can_stay_with_the_first_tasks() -> None:
+    sampler = build("balanced", TaskSizes((99,) * 5, (9,) * 5), sentences=12, remainder="first")
+    assert [[len(rows) for _, rows in parts] for parts in draws(sampler, 3)] == [[3, 3, 2, 2, 2]] * 3
