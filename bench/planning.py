@@ -35,7 +35,7 @@ def _spec() -> str:
             "  pair: {tasks: pairs, sharing: hard}",
             "  mtl: {tasks: all, sharing: hard, sweep: {train.lr.encoder: [1e-5, 2e-5, 5e-5, 1e-4, 2e-4]}}",
             "  but: {tasks: all_but_one, sharing: hard}",
-            "  oracle: {tasks: {type: helpful, ddof: 0}, sharing: hard}",
+            "  oracle: {tasks: {type: oracle, ddof: 0}, sharing: hard}",
             "  gated: {tasks: each, sharing: l0}",
             "  again: {tasks: each, sharing: hard, start: stl}",
             "analyses:",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import StageError
+from mtlspec.execute.same_training import take_over
 from mtlspec.io.digest import digest_file, digest_value
 from mtlspec.io.manifest import read_manifest, verify_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
@@ -63,7 +64,9 @@ def run_stage(
             project_root=sources or project.root,
             progress=progress,
         )
-        result: StageResult = importlib.import_module(f"mtlspec.stages.{kind}").run(context)
+        result = take_over(places, params, inputs, before.inputs, out) if kind == "train" else None
+        if result is None:
+            result = importlib.import_module(f"mtlspec.stages.{kind}").run(context)
         _check_unchanged(before, _snapshot(places, name, unit, directories), name)
         check_code(places, unit)
         write_manifest(out)

@@ -12,7 +12,7 @@ _TASK_SETS = {
     "pairs_of": "every two of {} tasks together",
     "all": "all {} tasks together",
     "all_but_one": "all tasks but one together",
-    "helpful": "each task with those that were found to help it",
+    "oracle": "each task with those that were found to help it",
 }
 
 

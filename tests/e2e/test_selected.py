@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mtlspec.execute.verify import rerun
+from mtlspec.io.project import Project
+from mtlspec.plan.types import Plan
 from tests.e2e.study import SPEC, Study
 
 STRONG = "{epochs: 3, lr: {encoder: 1e-3, decoder: 1e-2}}"
@@ -17,8 +20,8 @@ MODELS = f"""\
 models:
   stl: {{tasks: each, sharing: hard, train: {{epochs: 2, lr: {{encoder: 1e-4, decoder: 3e-3}}}}}}
   pair: {{tasks: pairs, sharing: hard, train: {WEAK}}}
-  oracle: {{tasks: {{type: helpful, target: pos, k: 0}}, sharing: hard, train: {STRONG}}}
-  never: {{tasks: {{type: helpful, target: pos, k: 1e9}}, sharing: hard, train: {STRONG}}}
+  oracle: {{tasks: {{type: oracle, target: pos, k: 0}}, sharing: hard, train: {STRONG}}}
+  never: {{tasks: {{type: oracle, target: pos, k: 1e9}}, sharing: hard, train: {STRONG}}}
 """
 ALONE = SPEC[: SPEC.index("models:")].replace("seeds: [1]", "seeds: [1, 2]") + MODELS
 HELPED = ALONE.replace(f"hard, train: {WEAK}", f"hard, train: {STRONG}")
@@ -52,6 +55,11 @@ def _learnt(study: Study, train: str) -> list[str]:
     return [task["name"] for task in about["tasks"]]
 
 
+def _trained(study: Study, train: str) -> bool:
+    """Whether the stage itself took its updates."""
+    return "train_seconds" in json.loads((study.run / "timings" / f"{train}.json").read_bytes())
+
+
 def test_the_choice_is_an_artifact_and_its_grounds_are_in_the_record(study: Study) -> None:
     assert _chosen(study, "select-oracle-pos") == ["pos"]
     assert _learnt(study, "train-oracle-pos-s1") == ["pos"]
@@ -83,6 +91,11 @@ def test_a_changed_evaluation_reruns_the_choice_and_what_it_changes(study: Study
     page = (study.run / "artifacts" / "report" / "report.md").read_text()
     assert "oracle: pos + ner (selected)" in page and "never: pos (none selected)" in page
     assert weights[0] == weights[1]  # the very model of these tasks, had they been known before
+    assert _trained(study, "train-pair-pos-ner-s1") and not _trained(study, "train-oracle-pos-s1")  # taken over
+    assert _trained(study, "train-never-pos-s1")  # single-task models are trained otherwise here
+    places = Project(study.root).run("small")
+    again = rerun(Project(study.root), places, [Plan.read(places.plan).stage("train-oracle-pos-s1")], lambda _: None)
+    assert [found.outcome for found in again] == ["identical"]  # a verification trains it
     shutil.rmtree(study.run / "artifacts")
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert set(outcomes.values()) == {"restored"}

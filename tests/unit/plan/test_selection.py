@@ -13,7 +13,7 @@ from tests.unit.spec.small_project import SPEC, make_project
 
 MORE = """\
   pair: {tasks: pairs, sharing: hard}
-  oracle: {tasks: helpful, sharing: hard}
+  oracle: {tasks: oracle, sharing: hard}
   few: {tasks: [up], sharing: hard, start: {group: mtl, take: encoder, seed: 2}}
 analyses:"""
 
@@ -49,8 +49,8 @@ def test_a_model_depends_on_every_task_that_it_may_come_to_learn(plan: Plan) -> 
         assert "model/taggers/crf.py" in units[plan.stage(f"{kind}-oracle-pos-s1").unit]
     assert set(plan.stage("train-oracle-pos-s1").params["tasks"]) == {"pos", "lem", "up"}
     select = units[plan.stage("select-oracle-pos").unit]
-    assert "spec/task_sets/helpful.py" in select and not any(file.startswith("model/") for file in select)
-    assert "spec/task_sets/helpful.py" not in units[plan.stage("train-oracle-pos-s1").unit]
+    assert "spec/task_sets/oracle.py" in select and not any(file.startswith("model/") for file in select)
+    assert "spec/task_sets/oracle.py" not in units[plan.stage("train-oracle-pos-s1").unit]
     rows = [row for row in plan.stage("report").params["models"] if row["group"] == "oracle"]
     assert [(row["tasks"], row["select"]) for row in rows[::2]] == [
         (["pos"], "select-oracle-pos"),

@@ -56,25 +56,25 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     "start with all weights for tasks that are chosen later": (
         (
             "tasks: all, sharing: hard, train: {epochs: 8}}",
-            "tasks: {type: helpful, pairs: stl}, sharing: hard, start: stl}",
+            "tasks: {type: oracle, pairs: stl}, sharing: hard, start: stl}",
         ),
         [
-            "15:39: error E179: 'stl' has no model of pos + lem, from which the tasks of 'mtl' are chosen",
-            "15:67: error E188: the tasks of 'mtl' are chosen while the study runs, so decoders cannot be taken over; "
+            "15:38: error E179: 'stl' has no model of pos + lem, from which the tasks of 'mtl' are chosen",
+            "15:66: error E188: the tasks of 'mtl' are chosen while the study runs, so decoders cannot be taken over; "
             "write `start: {group: stl, take: encoder}`",
         ],
     ),
     "tasks chosen from a group that is not above": (
-        ("tasks: all,", "tasks: helpful,"),
+        ("tasks: all,", "tasks: oracle,"),
         ["15:16: error E178: there is no model group 'pair' above 'mtl' to choose tasks from; known: stl"],
     ),
     "tasks chosen to help a task that is not there": (
-        ("tasks: all,", "tasks: {type: helpful, target: lemm},"),
+        ("tasks: all,", "tasks: {type: oracle, target: lemm},"),
         ["15:16: error E156: there is no task 'lemm' to help; did you mean 'lem'?"],
     ),
     "task set with an unknown option": (
-        ("tasks: all,", "tasks: {type: helpful, kk: 2},"),
-        ["15:32: error E130: unknown key 'kk'; did you mean 'k'?"],
+        ("tasks: all,", "tasks: {type: oracle, kk: 2},"),
+        ["15:31: error E130: unknown key 'kk'; did you mean 'k'?"],
     ),
     "model that names a missing task": (
         ("tasks: all,", "tasks: [pos, lemm],"),
@@ -180,10 +180,10 @@ def test_a_choice_needs_seeds_and_models_that_are_swept_alike(complaints: Compla
     text = SPEC.replace(
         "  mtl: {",
         "  pair: {tasks: pairs, sharing: hard, sweep: {train.epochs: [1, 2]}}\n"
-        "  oracle: {tasks: helpful, sharing: hard}\n  mtl: {",
+        "  oracle: {tasks: oracle, sharing: hard}\n  mtl: {",
     )
     assert complaints(text, "seeds=[1]") == [
-        "specs/study.yaml:16:19: error E177: 'helpful' needs at least 2 seeds, and the spec has 1",
+        "specs/study.yaml:16:19: error E177: 'oracle' needs at least 2 seeds, and the spec has 1",
         "specs/study.yaml:16:19: error E199: 'pair' is swept over 'train.epochs': from which of its models are the "
         "tasks of 'oracle' chosen?; sweep both groups over the same values, or name another one",
     ]
