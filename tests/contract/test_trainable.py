@@ -36,6 +36,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy dat
     "regression": {"layer": "size"},
     "span_srl": {"layer": "srl"},
     "tagging": {"layer": "ner"},
+    "tagging_f1": {"layer": "pos"},
 }
 CASES = [{**TAGGING, "decoder": name} for name in kinds.names(TAGGERS)]
 CASES += [{"type": name, **EXAMPLES[name]} for name in kinds.names(TASKS)]
