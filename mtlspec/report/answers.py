@@ -65,6 +65,12 @@ _ASKED = {
     "sampling_composition": ("What were batches made of?", 2),
     "covsim": ("Do tasks look more alike in joint models, and score higher?", 2),
     "task_embedding_map": ("Which tasks have similar embeddings?", 2),
+    "transfer_table": ("Which tasks help each other?", 3),
+    "benefit_graph": ("Who helps and who harms whom?", 1),
+    "relative_improvement": ("How much do tasks gain with one other task, with all, and with those that help?", 1),
+    "pair_predicts_all": ("Do pairs of tasks tell what all tasks together will do?", 1),
+    "task_statistics": ("What do the tasks have to learn from?", 1),
+    "task_affinity": ("Can one short training tell who will help whom?", 1),
     "task_similarity": ("Do tasks that are more alike need more of the same heads?", 1),
 }
 

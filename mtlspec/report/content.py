@@ -24,6 +24,7 @@ from mtlspec.report.section import Section
 from mtlspec.report.selections import selections_section
 from mtlspec.report.specialisation import Specialisation
 from mtlspec.report.specialisation_section import specialisation_section
+from mtlspec.report.tagging_section import tagging_section
 from mtlspec.results.evaluations import Evaluations, read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.learnt import with_choices
@@ -32,6 +33,7 @@ from mtlspec.results.score_table import Matrix, scores_table
 from mtlspec.results.tables import Table
 from mtlspec.results.variants import Variant, variants
 from mtlspec.spec.published import ConditionalPack, SpecialisationPack, restored_published
+from mtlspec.spec.tagging_pack import TaggingPack
 
 Params = Mapping[str, Any]
 Inputs = Mapping[str, Path]
@@ -127,6 +129,8 @@ def _beside_paper(
         return specialisation_section(Specialisation.of(pack, params["spec"], models, evaluations, found))
     if isinstance(pack, ConditionalPack):
         return conditional_section(Conditional(pack, params["spec"], models, evaluations))
+    if isinstance(pack, TaggingPack):
+        return tagging_section(pack, params["spec"], found)
     side = bring_together(pack, params["spec"], models, evaluations, found, inputs)
     return published_section(side, figures / ANCHOR)
 

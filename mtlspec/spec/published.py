@@ -9,6 +9,7 @@ from pydantic import Field, Strict
 
 from mtlspec.kinds import Frozen, Sequence_
 from mtlspec.spec.packs import FOLDER, Pack, load_pack, pack_names
+from mtlspec.spec.tagging_pack import TaggingPack
 from mtlspec.spec.yaml import read_yaml
 
 Figure: TypeAlias = str | float | Annotated[tuple[float, float], Strict(False)] | None
@@ -74,10 +75,11 @@ class ConditionalPack(TablesPack):
     study: Literal["ca_mtl"]
 
 
-AnyPack: TypeAlias = Pack | SpecialisationPack | ConditionalPack
-_STUDIES: Mapping[str, type[SpecialisationPack] | type[ConditionalPack]] = {
+AnyPack: TypeAlias = Pack | SpecialisationPack | ConditionalPack | TaggingPack
+_STUDIES: Mapping[str, type[SpecialisationPack | ConditionalPack | TaggingPack]] = {
     "functional_specialization": SpecialisationPack,
     "ca_mtl": ConditionalPack,
+    "sequence_tagging": TaggingPack,
 }
 
 

@@ -1,0 +1,1 @@
+"""Who helps whom: tables, the graph of benefit, relative improvements, and what pairs tell of all tasks together."""
