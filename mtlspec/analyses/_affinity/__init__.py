@@ -1,0 +1,1 @@
+"""Task affinity: who would help whom, estimated in one short joint training."""
