@@ -56,10 +56,15 @@ def transfer_of(name: str, known: Cast, evaluations: Evaluations, judged: Judged
         alone={task: found for task, one in known.alone.items() if (found := score(one, task)) is not None},
         pairs=pairs,
         all={task: found for variant in known.of("all") for task, found in scores(variant).items()},
-        oracle={task: found for variant in oracle.values() for task, found in scores(variant).items()},
+        oracle={task: found for task, one in oracle.items() if (found := score(_oracle(one, known), task)) is not None},
         chosen={task: variant.runs[0].chosen or () for task, variant in oracle.items()},
         without={known.left_out(variant): scores(variant) for variant in known.of("without")},
     )
+
+
+def _oracle(variant: Variant, known: Cast) -> Variant:
+    """Where no task was chosen, an oracle is the task alone, whichever way the others share."""
+    return known.alone[variant.tasks[0]] if variant.runs[0].chosen == () else variant
 
 
 def judge(options: Options, known: Cast, evaluations: Evaluations) -> Judged:

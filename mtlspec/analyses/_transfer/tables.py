@@ -71,8 +71,8 @@ def pairs_table(found: Transfer, words: str) -> Table:
     ]
     caption = (
         "Test scores in percent, means over seeds. A row +a has the models of a and the task of the column, on the"
-        " diagonal the task alone (bold). Rows and columns end in how many cells are higher and lower than the task"
-        f" alone. Average: of the pairs. {words}."
+        " diagonal the task alone (bold), which an oracle is, too, if no task was chosen. Rows and columns end in how"
+        f" many cells are higher and lower than the task alone. Average: of the pairs. {words}."
     )
     columns = ("trained with", *found.tasks, "#↑", "#↓")
     return Table(
@@ -142,8 +142,8 @@ def sentences(found: Transfer) -> tuple[str, ...]:
     told = [f"In pairs ({found.name}) tasks are higher than alone in {up} of {len(cells)} cases, lower in {down}."]
     rows = {task: arrows(found.pairs.get(task, {}).values()) for task in found.tasks}
     columns = {task: arrows(found.column(task).values()) for task in found.tasks}
-    told += _extremes("helps others", "harms others", rows)
-    told += _extremes("is helped", "is harmed", columns)
+    told += _extremes(("Helps others", "Harms others"), rows)
+    told += _extremes(("Is helped", "Is harmed"), columns)
     for name, scores in (("All tasks together", found.all), ("With their oracle sets, tasks", found.oracle)):
         if scores:
             higher, lower = arrows(scores.values())
@@ -153,15 +153,15 @@ def sentences(found: Transfer) -> tuple[str, ...]:
     return (*told, *_missed(missed, found.without))
 
 
-def _extremes(good: str, bad: str, counts: dict[str, tuple[int, int]]) -> list[str]:
+def _extremes(spoken: tuple[str, str], counts: dict[str, tuple[int, int]]) -> list[str]:
     """Who has the most arrows of either sort."""
     told = []
-    for number, what in enumerate((good, bad)):
+    for number, what in enumerate(spoken):
         most = max((count[number] for count in counts.values()), default=0)
         if most:
             names = [task for task, count in counts.items() if count[number] == most]
             times = "once" if most == 1 else f"{most} times"
-            told.append(f"{', '.join(names)} {what} most often: {times}.")
+            told.append(f"{what} most often ({times}): {', '.join(names)}.")
     return told
 
 
