@@ -10,10 +10,9 @@ from mtlspec.report.published_section import ANCHOR, sentences_of, verdict_rows
 from mtlspec.report.section import Section
 from mtlspec.results.findings import Findings
 from mtlspec.results.tables import Cell, Row, Table
-from mtlspec.results.transfer import Score, Scores, Transfer, arrows, published_transfer
+from mtlspec.results.transfer import SIGNS, Score, Scores, Transfer, arrows, published_transfer
 from mtlspec.spec.tagging_pack import TaggingPack
 
-_SIGNS = {"up": " ↑", "down": " ↓", "": ""}
 _HELPERS, _HARMFUL, _HELPED = ("upos", "xpos", "chunk"), ("com", "frame", "hyp"), ("mwe", "semtr", "supsense", "hyp")
 
 
@@ -123,4 +122,4 @@ def _beside(pack: TaggingPack, theirs: Transfer, ours: Transfer | None) -> Table
 def _cell(score: Score | None) -> Cell:
     if score is None:
         return Cell("–")
-    return Cell(f"{score.mean:.2f}{_SIGNS[score.arrow]}", score.mean, score.std, source=score.source)
+    return Cell(f"{score.mean:.2f}{SIGNS[score.arrow]}", score.mean, score.std, source=score.source)

@@ -8,6 +8,8 @@ from typing import Any
 
 from mtlspec.spec.tagging_pack import Arrow, Printed, TaggingPack
 
+SIGNS: Mapping[Arrow, str] = {"up": " ↑", "down": " ↓", "": ""}  # behind a number
+
 
 @dataclass(frozen=True)
 class Score:

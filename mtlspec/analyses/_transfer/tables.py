@@ -12,14 +12,13 @@ from mtlspec.results.evaluations import read_evaluations
 from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.tables import Cell, Row, Table, Tone
-from mtlspec.results.transfer import ByTask, Score, Scores, Transfer, arrows
+from mtlspec.results.transfer import SIGNS, ByTask, Score, Scores, Transfer, arrows
 from mtlspec.results.variants import variants
 from mtlspec.spec.tagging_pack import Arrow
 
 if TYPE_CHECKING:
     from mtlspec.analyses.transfer_table import Options
 
-_SIGNS: dict[Arrow, str] = {"up": " ↑", "down": " ↓", "": ""}
 _TONES: dict[Arrow, Tone] = {"up": "up", "down": "down", "": ""}
 
 
@@ -133,7 +132,7 @@ def _cell(score: Score | None, *, own: bool, plain: bool) -> Cell:
     arrow: Arrow = "" if plain else score.arrow
     tone: Tone = "best" if own else _TONES[arrow]
     data = {"n": len(score.runs), "runs": list(score.runs)}
-    return Cell(f"{score.mean:.2f}{_SIGNS[arrow]}", score.mean, score.std, "", tone, score.source, data)
+    return Cell(f"{score.mean:.2f}{SIGNS[arrow]}", score.mean, score.std, "", tone, score.source, data)
 
 
 def sentences(found: Transfer) -> tuple[str, ...]:
