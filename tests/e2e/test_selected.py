@@ -95,7 +95,7 @@ def test_a_changed_evaluation_reruns_the_choice_and_what_it_changes(study: Study
     assert _trained(study, "train-never-pos-s1")  # single-task models are trained otherwise here
     places = Project(study.root).run("small")
     again = rerun(Project(study.root), places, [Plan.read(places.plan).stage("train-oracle-pos-s1")], lambda _: None)
-    assert [found.outcome for found in again] == ["identical"]  # a verification trains it
+    assert [found.verdict for found in again] == ["identical"]  # a verification trains it
     shutil.rmtree(study.run / "artifacts")
     outcomes = study.outcomes(study.mtlspec("run", "small", "--no-publish"))
     assert set(outcomes.values()) == {"restored"}
