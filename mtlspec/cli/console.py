@@ -126,7 +126,9 @@ def say_json(value: Any) -> None:
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:
     """A table of plain texts; columns whose cells are all numbers are set right. A heading may have several lines."""
-    output().print(_table(columns, rows, title))
+    if title is not None:
+        say(title)  # as wide as the terminal, not as the table
+    output().print(_table(columns, rows))
 
 
 def shortened(text: str, width: int) -> str:
@@ -146,16 +148,13 @@ def column_widths(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list
     return [GAP + max(cell_len(line) for cell in column for line in cell.split("\n")) for column in cells]
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     cells = [list(map(visible, row)) for row in rows]  # here, too: widths are taken before anything is drawn
     table = Table(
-        title=title,
-        title_justify="left",
-        title_style="none",
         box=box.SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,

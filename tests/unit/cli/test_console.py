@@ -15,6 +15,7 @@ from mtlspec.cli.console import say_field, say_table, together
 items = ", ".join(together(f"task{number} (a kind)") for number in range(5))
 say_field("tasks  ", items)
 say_table(("spec", "tasks"), [("x", items)])
+say_table(("a", "b"), [("1", "2")], "a title wider than its table")
 """
 
 
@@ -30,6 +31,10 @@ def test_lines_break_between_items_and_below_their_label(tmp_path: Path) -> None
         "x     task0 (a kind), task1 (a kind),",
         "      task2 (a kind), task3 (a kind),",
         "      task4 (a kind)",
+        "a title wider than its table",
+        "a  b",
+        "────",
+        "1  2",
     ]
     piped = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True).stdout
     assert piped.splitlines()[0] == "tasks  " + ", ".join(f"task{number} (a kind)" for number in range(5))
