@@ -44,6 +44,11 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
+def relative_change(now: float, before: float) -> float | None:
+    """In percent of what was; a correlation may be below zero, and then a fall is a fall all the same."""
+    return 100 * (now - before) / abs(before) if before else None
+
+
 def points(job: AnalysisJob, baseline: str, kept: float) -> tuple[Point, ...]:
     found = variants(job.models)
     evaluations = read_evaluations(found, job.inputs)
@@ -58,8 +63,7 @@ def points(job: AnalysisJob, baseline: str, kept: float) -> tuple[Point, ...]:
             single = singles.get(task)
             change = None
             if single is not None and (ours := seed_scores(variant, task, evaluations)):
-                before = _mean(seed_scores(single, task, evaluations))
-                change = 100 * (_mean(ours) - before) / before if before else None
+                change = relative_change(_mean(ours), _mean(seed_scores(single, task, evaluations)))
             alone = _alone(task, variant.learnt, singles, factors)
             made.append(Point(variant.label, task, tuple(_average(task, own) for own in others), alone, change))
     return tuple(made)
@@ -120,7 +124,7 @@ def table(found: Sequence[Point], baseline: str) -> Table:
         f"sample standard deviation over seeds: in the model, and among the single-task models of {baseline}. "
         "Relative: 1 for the same input. CovSim: as the paper prints it (Eq. 7), which stays below 1 for the same "
         "input unless that has one direction only. Change: of the test score against the single-task model, in percent "
-        "of that; it is not tested here."
+        "of that (of its size, where a correlation is below zero); it is not tested here."
     )
     columns = ("task", "relative", "relative, alone", "CovSim", "CovSim, alone", "change (%)")
     return Table("covsim", "Covariance similarity", caption, columns, tuple(sections))

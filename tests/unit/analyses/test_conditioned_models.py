@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from mtlspec.analyses import covsim, parameter_table, sampling_composition, task_embedding_map
 from mtlspec.analyses._covariance import factor, similarity
+from mtlspec.analyses._covariance_tables import relative_change
 from mtlspec.contract.analyses import ToyRun, check_analysis
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
@@ -112,6 +113,12 @@ def test_similarities_of_the_same_embeddings_are_high_and_changes_are_of_the_sin
         assert [one[1] for one in (*point["similar"], *point["alone"])] == pytest.approx([1.0] * 4)
         assert all(0 < one[0] < 1 for one in point["similar"])
         assert point["change"] == pytest.approx(100 * 5 / 81.5)
+
+
+def test_a_fall_below_zero_is_a_fall() -> None:
+    assert relative_change(-0.3, -0.2) == pytest.approx(-50.0)
+    assert relative_change(88.0, 80.0) == pytest.approx(10.0)
+    assert relative_change(1.0, 0.0) is None
 
 
 DATA = st.integers(0, 2**32 - 1).map(np.random.default_rng)
