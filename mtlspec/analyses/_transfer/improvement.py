@@ -109,6 +109,7 @@ def _partner(one: Gains, gain: float) -> Cell:
 def _draw(name: str, own: list[Gains], directory: Path) -> Figure:
     places = range(len(own))
     with drawing(directory, f"improvement_{name}", max(4.6, 1.2 + 0.55 * len(own)), 3.2) as axes:
+        axes.use_sticky_edges = False  # the longest bar would end on the frame
         axes.axhline(0, color=INK, linewidth=0.8)
         spans = [one.best - one.worst for one in own]
         lows = [one.worst for one in own]
