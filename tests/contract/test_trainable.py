@@ -44,6 +44,8 @@ MUTANTS = Path(__file__).parents[1] / "kinds/mutants"
 NEEDED: dict[str, dict[str, Any]] = {
     "static": {"weights": dict.fromkeys(THREE, 2.0)},
     "listed": {"names": ["pos", "ner"]},
+    "each_of": {"names": ["pos", "ner"]},
+    "pairs_of": {"names": ["pos", "ner"]},
 }
 
 

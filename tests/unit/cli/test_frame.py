@@ -265,8 +265,8 @@ def test_a_long_line_with_a_label_goes_on_below_its_text(tmp_path: Path) -> None
     code, written = in_terminal(command, tmp_path, os.environ, columns=34)
     assert code == 0
     shown = lines(written)
-    tasks = shown.index("  tasks      pos (tagging), lem")
-    assert shown[tasks + 1] == "             (tagging)"
+    tasks = shown.index("  tasks      pos (tagging),")
+    assert shown[tasks + 1] == "             lem (tagging)"
     assert all(len(line) <= 34 for line in shown)
     piped = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "  tasks      pos (tagging), lem (tagging)\n  models     stl (4), mtl (2)\n" in piped
