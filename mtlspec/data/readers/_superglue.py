@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mtlspec.data.choices import Choice
+from mtlspec.data.readers._several import MalformedError, Record, Row
 from mtlspec.spec.words import shorten, show
 
 _QUESTIONS = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}  # as COPA asks them
 _PLACEHOLDER = "@placeholder"
 _HIGHLIGHT = "@highlight\n"
-Record = Mapping[str, Any]
-
-
-class Row(NamedTuple):
-    """An example, before it is a sentence; `value` is None where the file does not tell."""
-
-    id: str
-    texts: tuple[str, ...]
-    value: str | Choice | None
 
 
 class Found(NamedTuple):
@@ -29,10 +21,6 @@ class Found(NamedTuple):
     labels: tuple[str, ...]  # all that a label can be
     rows: Callable[[Record], Iterator[Row]]
     together: str  # the field whose equal values belong to the same split
-
-
-class MalformedError(ValueError):
-    """What is wrong with an object, for a message."""
 
 
 def text(record: Record, *path: str) -> str:
