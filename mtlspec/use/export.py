@@ -52,7 +52,9 @@ def export_model(predictor: Predictor, folder: Path, task: str | None = None) ->
     task = model.tasks[0].name
     with staged_directory(folder) as out, torch.no_grad():
         found: Headed | str = (
-            headed(model, model.tasks[0]) if len(model.tasks) == 1 else "a model of transformers has one task: --task"
+            headed(model, model.tasks[0])
+            if len(model.tasks) == 1
+            else "a model of transformers has one task, which `--task` chooses"
         )
         export = _with_head(model, predictor, found, out) if isinstance(found, Headed) else None
         if isinstance(found, Headed) and export is None:

@@ -45,7 +45,7 @@ def model_card(found: Found, model: MultiTaskModel, pipeline: str | None) -> str
     parts = [
         *_head(record, pipeline),
         f"# {found.title}",
-        f"A multi-task model trained with mtlspec: {counted(len(model.tasks), 'task')} on one encoder.",
+        f"A model trained with mtlspec: {counted(len(model.tasks), 'task')} on one encoder.",
         "## Tasks",
         "\n".join(_tasks(model)),
         *(_scores(record, found, model) if record else ()),
@@ -115,9 +115,9 @@ def _sources(record: Mapping[str, Any]) -> Iterator[str]:
     yield "## Data and encoder"
     lines = []
     for name, card in record["data"]["cards"].items():
-        files = digest_value(card["sha256"])[:16] if card["sha256"] else "not recorded"
+        files = record["data"]["artifacts"].get(f"data-{card['name']}")
         said = f"{card['title'] or name}; licence: {card['licence']}; source: {card['source']}"
-        lines.append(f"- corpus `{name}`: {said}; digest of its files: `{files}`")
+        lines.append(f"- corpus `{name}`: {said}" + (f"; digest of its files: `{files[:16]}`" if files else ""))
     encoder = record["encoder"]["card"]
     lines.append(f"- encoder `{encoder['name']}`: {encoder['title'] or encoder['name']}; licence: {encoder['licence']}")
     yield "\n".join(lines)

@@ -28,6 +28,19 @@ def test_a_finished_run_has_scores_a_record_and_a_report(finished: Study) -> Non
     assert "stl" in page and "http://" not in page.replace("http://www.w3.org", "")
 
 
+def test_a_model_of_a_run_predicts_what_its_evaluation_predicted_and_can_be_taken_elsewhere(study: Study) -> None:
+    study.mtlspec("predict", "small/mtl-all-s1", "--card", "mini", "--files", "predicted")
+    for task in ("pos", "ner"):
+        evaluated = study.run / "artifacts/evaluate-mtl-all-s1/predictions" / f"{task}.tsv"
+        assert (study.root / "predicted" / f"{task}.tsv").read_bytes() == evaluated.read_bytes()
+    done = study.mtlspec("export", "small/mtl-all-s1", "tagger", "--task", "pos")
+    assert done.stdout.startswith(
+        "tagger: task 'pos' as a token-classification model of transformers, proven equal to "
+    )
+    study.mtlspec("predict", "tagger", "--card", "mini", "--files", "again")
+    assert (study.root / "again/pos.tsv").read_bytes() == (study.root / "predicted/pos.tsv").read_bytes()
+
+
 @pytest.mark.parametrize("command", ["check", "plan"])
 def test_checking_and_planning_never_import_what_is_slow(finished: Study, command: str) -> None:
     done = finished.tool(sys.executable, "-X", "importtime", "-m", "mtlspec", command, "small")

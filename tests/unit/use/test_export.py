@@ -80,7 +80,10 @@ def test_every_task_of_an_exported_model_predicts_as_before(
     assert mtlspec(["export", str(words.train), str(tmp_path / "all")]) == 0
     captured = capsys.readouterr()
     assert "encoder/ is a plain model of transformers, proven equal to " in captured.out
-    assert "the decoders are read by mtlspec alone: a model of transformers has one task" in captured.err
+    assert (
+        "the decoders are read by mtlspec alone: a model of transformers has one task, which `--task` chooses"
+        in captured.err
+    )
     sentences = [[*s.words] for s in words.test]
     assert load(tmp_path / "all").predict(sentences) == load(words.train).predict(sentences)
     verify_manifest(tmp_path / "all")
@@ -180,6 +183,8 @@ def test_the_card_of_a_recorded_model(words: Trained) -> None:
     over = next(one for one in record["models"] if one["name"] == "mtl-all")["scores"]["test/pos/accuracy"]
     row = f"| pos | test | accuracy | {score:.2f} | {over['mean']:.2f} ± {over['std']:.2f} (3 seeds) |"
     assert row in text.splitlines() and "| topic |" not in text
+    digest = record["data"]["artifacts"]["data-english_mini"]
     assert "- corpus `english_mini`: " in text and "; licence: CC0-1.0; source: " in text
+    assert f"; digest of its files: `{digest[:16]}`" in text
     assert f"`mtlspec run stem_cell` with the spec of digest `{record['spec']['digest'][:16]}`" in text
     assert "language: [en]" in text and "- It was evaluated on `english_mini` only" in text
