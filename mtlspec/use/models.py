@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.errors import IntegrityError, SpecError, did_you_mean
 from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
@@ -127,13 +128,18 @@ def _of_run(places: RunPlaces, model: str) -> Found:
     for role, stage in inputs.items():
         if role.startswith(_CORPUS):
             params, _ = _stage(places, stage)
-            reader = DataCard.model_validate(params["card"]).files[0].reader
-            raw[role.removeprefix(_CORPUS)] = bool(getattr(reader, "text", ()))
+            raw[role.removeprefix(_CORPUS)] = _is_raw(DataCard.model_validate(params["card"]))
             long_text = params.get("long_text", "error")
     folder = places.artifact(_TRAIN + model)
     params, _ = _stage(places, f"evaluate-{model}")
     limits, run = BatchLimits.model_validate(params["batch"]), RunOptions.model_validate(params["run"])
     return Found(f"{places.spec_name}/{model}", folder, limits, run, long_text, raw, places)
+
+
+def _is_raw(card: DataCard) -> bool:
+    """Whether the examples of a corpus are raw texts: nothing in it is about words, and no reader is told of any."""
+    about_words = any(layer_kind(kind).about_words for kind in card.layer_kinds.values())
+    return not about_words and all(getattr(group.reader, "words", None) is None for group in card.files)
 
 
 def _of_export(folder: Path) -> Found:

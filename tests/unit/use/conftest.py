@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mtlspec.data.choices import Choice
 from mtlspec.data.prepare import write_prepared
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.sentence import Sentence
@@ -23,6 +24,7 @@ from tests import toy
 
 WORDS: dict[str, dict[str, Any]] = {
     "pos": {"type": "tagging", "layer": "pos", "decoder": {"type": "linear"}},
+    "f1": {"type": "tagging_f1", "layer": "pos", "decoder": {"type": "linear"}},
     "ner": {"type": "tagging", "layer": "ner", "decoder": {"type": "crf"}},
     "spans": {"type": "biaffine_ner", "layer": "ner", "size": 8, "nested": True},
     "dep": {"type": "biaffine_dep", "layer": "dep", "arc_size": 16, "rel_size": 8},
@@ -36,6 +38,7 @@ TEXTS: dict[str, dict[str, Any]] = {
     "topic": {"type": "classification", "layer": "topic", "pooling": "cls", "hidden": 32},
     "size": {"type": "regression", "layer": "size", "pooling": "mean"},
 }
+PAIRS: dict[str, dict[str, Any]] = {**TEXTS, "choice": {"type": "multiple_choice", "layer": "choice"}}
 TEST = 23  # examples
 
 
@@ -55,17 +58,14 @@ class Trained:
 
 
 def raw(sentences: Sequence[Sentence], pairs: bool = False) -> list[Sentence]:
-    """The same sentences as texts."""
-    kept = ("topic", "size")
-    return [
-        replace(
-            own,
-            words=(),
-            texts=(" ".join(own.words), *(["the cat"] if pairs else [])),
-            layers={name: own.layers[name] for name in kept},
-        )
-        for own in sentences
-    ]
+    """The same sentences as texts; as pairs, every second one is the right one of two choices."""
+    made = []
+    for number, own in enumerate(sentences):
+        layers = {name: own.layers[name] for name in ("topic", "size")}
+        choice: dict[str, Any] = {"choice": Choice(f"question {number // 2}", "the cat", float(number % 2))}
+        texts = (" ".join(own.words), *(["the cat"] if pairs else []))
+        made.append(replace(own, words=(), texts=texts, layers={**layers, **(choice if pairs else {})}))
+    return made
 
 
 def _trained(root: Path, encoder: Path, splits: dict[str, list[Sentence]], tasks: dict[str, dict[str, Any]]) -> Trained:
@@ -95,7 +95,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Traine
 
 @pytest.fixture(scope="session")
 def pairs(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Trained:
-    """The same tasks about pairs of texts."""
+    """The same tasks, and multiple choice, about pairs of texts."""
     splits = {"train": toy.corpus(1, 40), "dev": toy.corpus(2, 10), "test": toy.corpus(3, TEST)}
     paired = {split: raw(sentences, pairs=True) for split, sentences in splits.items()}
-    return _trained(tmp_path_factory.mktemp("pairs"), toy_encoder, paired, TEXTS)
+    return _trained(tmp_path_factory.mktemp("pairs"), toy_encoder, paired, PAIRS)

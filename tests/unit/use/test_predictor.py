@@ -22,7 +22,7 @@ from mtlspec.use.files import task_files
 from mtlspec.use.inputs import Form, Input, plain
 from mtlspec.use.shown import objects
 from mtlspec.use.shown import plain as as_json
-from tests.unit.use.conftest import WORDS, Trained
+from tests.unit.use.conftest import PAIRS, WORDS, Trained
 
 
 def given(test: Sequence[Sentence], prepared: Path) -> Input:
@@ -52,7 +52,7 @@ def same(found: list[dict[str, Any]], trained: Trained) -> None:
 
 
 def test_all_task_types_are_tried_here() -> None:
-    assert {task["type"] for task in WORDS.values()} == set(names(TASKS))
+    assert {task["type"] for task in (*WORDS.values(), *PAIRS.values())} == set(names(TASKS))
 
 
 @pytest.mark.parametrize(("batch", "window"), [(32, 4096), (1, 4096), (5, 7), (32, 1)])
@@ -115,7 +115,7 @@ def test_probabilities_are_distributions_whose_best_is_the_prediction(words: Tra
     text = "".join(" ".join(sentence.words) + "\n" for sentence in words.test)
     found = shown(words, lines(text, "words"), probabilities=True)
     for one in found:
-        assert one["probabilities"].keys() == {"pos", "ner", "topic"}
+        assert one["probabilities"].keys() == {"pos", "f1", "ner", "topic"}
         assert next(iter(one["probabilities"]["topic"])) == one["tasks"]["topic"]
         tags = one["probabilities"]["pos"]
         assert [next(iter(tag)) for tag in tags] == one["tasks"]["pos"]
