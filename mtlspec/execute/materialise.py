@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtlspec.errors import MtlspecError, Place, SpecError, StageError
-from mtlspec.execute.pipelines import show, write_results_files
+from mtlspec.execute.pipelines import show_if_hidden, write_results_files
 from mtlspec.io.digest import pretty_json
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import write_text_if_changed
@@ -37,13 +37,13 @@ class Materialised:
     def write(self) -> None:
         """Write all files that differ, then remove stages, records and artifacts that are no longer in the plan.
 
-        From then on DVC sees them.
+        From then on DVC sees them, whatever their data.
         """
         for path, text in {**self.fixed, **self.derived}.items():
             write_text_if_changed(self.project.inside(path), text)
         self._remove_leftovers()
         write_results_files(self.project)
-        show(self.project, self.places)
+        show_if_hidden(self.project, self.places)
 
     def _remove_leftovers(self) -> None:
         names = {stage.name for stage in self.plan.stages}

@@ -1,14 +1,15 @@
 """DVC's pipelines of all runs: which there are, which of them name a run's results, and which DVC sees.
 
-Plain `dvc status` and `dvc repro --all-pipelines` walk whatever they find, and would name every single stage of every
-run that was computed elsewhere. So runs are hidden from that walk (`registry/.dvcignore`, in git) until somebody asks
-for one here, with `mtlspec plan --write` or `mtlspec run`: then a file beside its pipeline, which git does not see,
-shows it. One file a run: runs that start side by side need not agree on what is shown.
+Plain `dvc status` and `dvc repro --all-pipelines` walk whatever they find. Pipelines on data that a clone lacks are
+hidden from that walk (`registry/.dvcignore`, in git) until somebody asks for one here, with `mtlspec plan --write` or
+`mtlspec run`: then a file beside them, which git does not see, shows them all. All or none: a `results` stage whose run
+is hidden would have DVC remove the record and find nothing to make it from.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from mtlspec.execute.lockfile import keep_only, lock_of
@@ -58,29 +59,29 @@ def write_results_files(project: Project) -> None:
         else:
             for leftover in (path, lock_of(path)):
                 leftover.unlink(missing_ok=True)
-            _remove_own(path.with_name(SHOWING_FILE))
-    if runs:
-        _write_own(project.root / HIDING_FILE, hiding_text())
-    else:
-        _remove_own(project.root / HIDING_FILE)
+        if outside:
+            _hide(project, names)
 
 
-def show(project: Project, places: RunPlaces) -> None:
-    """From now on DVC sees this run's pipelines in this project."""
-    for path in own_pipelines(project, places):
-        if path.parent != project.root:  # nobody hides that one
-            _write_own(path.with_name(SHOWING_FILE), showing_text())
+def show_if_hidden(project: Project, places: RunPlaces) -> None:
+    """From now on DVC sees all pipelines of this project, if this run's is one of those that it otherwise does not."""
+    if _reads_outside_data(places.base):
+        _write_own(project.root / SHOWING_FILE, showing_text())
+
+
+def _hide(project: Project, names: Sequence[str]) -> None:
+    if names:
+        _write_own(project.root / HIDING_FILE, hiding_text(names))
+        return
+    for path in (project.root / HIDING_FILE, project.root / SHOWING_FILE):
+        if path.is_file() and is_generated(path.read_text(encoding="utf-8")):
+            path.unlink()
 
 
 def _write_own(path: Path, text: str) -> None:
     """A file that somebody else wrote stays: DVC then sees what it sees."""
     if not path.exists() or is_generated(path.read_text(encoding="utf-8")):
         write_text_if_changed(path, text)
-
-
-def _remove_own(path: Path) -> None:
-    if path.is_file() and is_generated(path.read_text(encoding="utf-8")):
-        path.unlink()
 
 
 def _existing(*paths: Path) -> list[Path]:

@@ -38,13 +38,6 @@ def test_a_fresh_clone_with_an_empty_cache_and_plain_dvc_gives_the_same_registry
     study.tool("git", "clone", "-q", ".", str(tmp_path / "clone"))
     clone = Study(tmp_path / "clone")
     assert not (clone.run / "artifacts").exists() and not (clone.root / ".dvc" / "cache").exists()
-    told = clone.tool("dvc", "status").stdout.split()
-    assert told == ["results@small:", "changed", "deps:", "deleted:", "registry/runs/small/artifacts/report"]
-    for forced in ([], ["--force"]):  # DVC sees no stage that could make the report: it stops, and nothing is lost
-        stopped = clone.tool("dvc", "repro", *forced, check=False)
-        assert stopped.returncode != 0 and "registry/runs/small/artifacts/report" in stopped.stderr
-        assert clone.tool("git", "status", "--short").stdout == ""
-    clone.mtlspec("plan", "small", "--write")
     clone.tool("dvc", "repro")
     assert clone.digests() == study.digests()
     assert clone.tool("git", "diff", "--exit-code", check=False).stdout == ""
