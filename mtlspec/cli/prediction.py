@@ -69,10 +69,12 @@ def written(predictor: Predictor, given: Input, asking: Asking, output: Path | N
     from mtlspec.use.shown import json_line, objects
 
     examples = malformed = 0
+    to_files = output is not None or folder is not None
     with ExitStack() as stack:
         files = stack.enter_context(task_files(folder, predictor.model.tasks)) if folder is not None else None
         lines = stack.enter_context(lines_file(output)) if output is not None else None
-        tell = stack.enter_context(_progress(predictor.name))
+        drawn = to_files or not sys.stdout.isatty()  # else the answers themselves are on the terminal
+        tell = stack.enter_context(_progress(predictor.name, drawn))
         for window in predictor.stream(given, asking):
             for defect in window.defects:
                 console.error(str(defect))
@@ -84,6 +86,10 @@ def written(predictor: Predictor, given: Input, asking: Asking, output: Path | N
                 sys.stdout.flush()
             examples, malformed = examples + len(window.examples), malformed + len(window.defects)
             tell(examples)
+    if to_files:
+        console.note(
+            f"{counted(examples, 'example')} predicted: {', '.join(str(one) for one in (output, folder) if one)}"
+        )
     if malformed:
         console.error(f"{counted(malformed, 'example')} left out, {examples:,} predicted")
     return 1 if malformed else 0
@@ -125,9 +131,9 @@ def _shown(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[Callable[[int], None]]:
+def _progress(name: str, drawn: bool) -> Iterator[Callable[[int], None]]:
     """On a terminal, how many examples are done, and how many a second."""
-    if not console.messages().is_terminal or console.messages().is_dumb_terminal or sys.stdout.isatty():
+    if not drawn or not console.messages().is_terminal or console.messages().is_dumb_terminal:
         yield lambda _: None
         return
     from rich.progress import Progress, SpinnerColumn, Task, TextColumn, TimeElapsedColumn

@@ -92,7 +92,8 @@ def test_a_corpus_of_a_card_gives_the_files_of_the_evaluation(
     """The card is of JSON lines, and so are its predictions."""
     del project
     assert mtlspec(["predict", "study/mtl-all-s1", "--card", "toy", "--files", "out", "-o", "all.jsonl"]) == 0
-    assert capsys.readouterr().out == ""
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "23 examples predicted: all.jsonl, out\n")
     rows = [json.loads(line) for line in Path("out/topic.jsonl").read_text().splitlines()]
     expected = [line.split("\t") for line in (texts.evaluate / "topic.tsv").read_text().splitlines()[1:]]
     assert [[str(row["index"]), row["text"], row["gold"], row["prediction"]] for row in rows] == [
