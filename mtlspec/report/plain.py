@@ -58,12 +58,23 @@ def _words(group: Mapping[str, Any], tasks: int, batching: str | None) -> str:
         static = sharing.get("mode") == "static"
         words.append("heads pruned after training" if static else "heads pruned while training")
     elif sharing["type"] == "iat":
-        own = "without its least important heads" if sharing.get("prune_least") else "on heads of its own"
-        words.append(f"in the end every task {own}")
+        words.append(_own_heads(sharing))
     elif sharing["type"] != "hard":
         words.append(f"sharing by {sharing['type'].replace('_', ' ')}")
+    freeze = (group.get("train") or {}).get("freeze")
+    if freeze is not None:
+        words.append("encoder frozen" if freeze == 1 else "lower layers frozen")
     if start := group.get("start"):
         words.append(f"starting from trained models of {start['group'] if isinstance(start, Mapping) else start}")
     if group.get("sweep"):
         words.append(f"for several values of {' and '.join(group['sweep'])}")
     return ", ".join(words)
+
+
+def _own_heads(sharing: Mapping[str, Any]) -> str:
+    """What the tasks of a model with `iat` do with their heads, and when; a sweep over that is told elsewhere."""
+    when = "from the start" if sharing.get("delta") == 1 else "in the end"
+    if sharing.get("prune_least"):
+        return f"{when} every task without its least important heads"
+    chosen = {"random": "heads drawn for it at random", "least": "the heads that matter least to it"}
+    return f"{when} every task on {chosen.get(sharing.get('select', ''), 'heads of its own')}"

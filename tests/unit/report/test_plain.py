@@ -31,6 +31,16 @@ _L0 = {"type": "l0", "mode": "dynamic"}
             {"tasks": "all", "sharing": {"type": "iat", "prune_least": True}},
             "all 3 tasks together, in the end every task without its least important heads",
         ),
+        (
+            {"tasks": "all", "sharing": {"type": "iat", "select": "random", "delta": 0.1}},
+            "all 3 tasks together, in the end every task on heads drawn for it at random",
+        ),
+        (
+            {"tasks": "all", "sharing": {"type": "iat", "delta": 1.0}},
+            "all 3 tasks together, from the start every task on heads of its own",
+        ),
+        ({"tasks": "pairs", "train": {"freeze": 1.0}}, "every two tasks together, encoder frozen"),
+        ({"tasks": "pairs", "train": {"freeze": {"layers": 2}}}, "every two tasks together, lower layers frozen"),
         ({"tasks": ["pos", "ner"], "sharing": {"type": "mine"}}, "pos + ner together, sharing by mine"),
         (
             {"tasks": "each", "sweep": {"train.examples": [1, 2]}, "start": {"group": "a"}},
