@@ -29,6 +29,7 @@ LAYERS = {
     "regression": "size",
     "span_srl": "srl",
     "tagging": "pos",
+    "tagging_f1": "pos",
 }
 
 
