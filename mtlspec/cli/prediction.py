@@ -145,6 +145,7 @@ def _progress(name: str, drawn: bool) -> Iterator[Callable[[int], None]]:
             return Text(f"{task.completed:,.0f} examples{speed}")
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Speed(""), TimeElapsedColumn())
-    with Progress(*columns, console=console.messages(), transient=True) as shown:
+    # By itself rich takes over stdout while it draws, and what should go into a pipe would go to the terminal.
+    with Progress(*columns, console=console.messages(), transient=True, redirect_stdout=False) as shown:
         bar = shown.add_task(f"predicting with {name}", total=None)
         yield lambda done: shown.update(bar, completed=done)
