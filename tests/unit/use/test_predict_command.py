@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from mtlspec.cli.app import run as mtlspec
 from mtlspec.cli.predict import complete_model
 from mtlspec.io.write import write_json
 from mtlspec.spec.cards import DataCard
+from tests.terminal import in_terminal
 from tests.unit.use.conftest import TEST, Trained
 
 CARD = """\
@@ -136,3 +138,13 @@ def test_windows_hold_no_more_than_they_say(texts: Trained) -> None:
     predictor = load(texts.train)
     windows = predictor.stream(Input(endless(), {}), predictor.asking(window=10))
     assert [next(windows).first for _ in range(3)] == [0, 10, 20] and taken == 30
+
+
+def test_what_is_sent_to_a_file_gets_there_while_a_terminal_shows_progress(project: Path) -> None:
+    (project / "new.txt").write_text("a b\nc d\n")
+    script = '"$0" -m mtlspec predict study/mtl-all-s1 new.txt > answers.jsonl'
+    code, shown = in_terminal(["sh", "-c", script, sys.executable], project, os.environ)
+    assert code == 0
+    answers = [json.loads(line) for line in (project / "answers.jsonl").read_text().splitlines()]
+    assert [answer["text"] for answer in answers] == ["a b", "c d"]
+    assert "c d" not in shown
