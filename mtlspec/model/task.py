@@ -57,6 +57,11 @@ class Task(ABC):
     def write_predictions(self, split: PreparedSplit, predictions: Sequence[Any], path: Path) -> None:
         """`predictions` has an entry for every example of the split: None where nothing was predicted."""
 
+    def classes(self, split: PreparedSplit) -> Tensor | None:
+        """int64 [N]: what `train.draw: balanced` takes equally many of, of every example; None: it has no classes."""
+        del split
+        return None
+
     def extension_for(self, split: PreparedSplit) -> str:
         """That of the file of predictions for a split."""
         del split

@@ -53,7 +53,7 @@ def sharings(node: Node, name: str, group: ModelGroup) -> Iterator[Shared]:
 def check_sharing(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecError]:
     """`groups` are the model groups that are sound on their own."""
     seen: set[tuple[Place, str]] = set()
-    tasks = _sound_tasks(node)
+    tasks = sound_tasks(node)
     for name, group in groups.items():
         for shared in sharings(node, name, group):
             options = shared.options
@@ -76,7 +76,7 @@ def _misfit(group: ModelGroup, options: SharingOptions, tasks: Mapping[str, Task
     return None
 
 
-def _sound_tasks(node: Node) -> dict[str, TaskOptions]:
+def sound_tasks(node: Node) -> dict[str, TaskOptions]:
     """The tasks that are sound on their own; others are told of elsewhere."""
     found: dict[str, TaskOptions] = {}
     for name, task in node.children("tasks").items():

@@ -75,6 +75,13 @@ class TrainOptions(Frozen):
         "those that carry its layer; tasks with the same examples get the same ones. With joint batches each corpus "
         "has so many of those that carry the layer of any task of the model. Default: all.",
     )
+    draw: Literal["random", "balanced"] = Field(
+        default="random",
+        exclude_if=lambda draw: draw == "random",
+        description="How these `examples` are drawn. `balanced`: as many of every label of a task about whole examples "
+        "(of every quarter of its numbers, where they are numbers); a rare one leaves its share to the others. A "
+        "smaller draw of the same seed is part of a larger one.",
+    )
     batch: BatchLimits = Field(default=BatchLimits(), description="Limits of a batch.")
     batching: Literal["sampled", "joint"] = Field(
         default="sampled",

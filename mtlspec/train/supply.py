@@ -11,11 +11,11 @@ from torch import Tensor
 
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import PreparedSplit
-from mtlspec.data.streams import philox
 from mtlspec.errors import StageError
 from mtlspec.model.mixed import Reading
 from mtlspec.model.task import Task
 from mtlspec.spec.models import TrainOptions
+from mtlspec.train.drawing import draw_examples, sample
 from mtlspec.train.feed import Feed
 from mtlspec.train.sampling import TaskSizes
 from mtlspec.train.view import View
@@ -38,7 +38,7 @@ class Supply:
         self._joint = list(self._joint_feeds(tasks, options, seed)) if options.batching == "joint" else []
         self.feeds = [
             Feed(task.name, rows, split.lengths[rows], options.batch, seed)
-            for task, split, rows in zip(tasks, self.splits, self._samples(options.examples, seed), strict=True)
+            for task, split, rows in zip(tasks, self.splits, self._samples(tasks, options, seed), strict=True)
         ]
         self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(feed.batches_per_pass for feed in self.feeds))
         self.sampler = options.sampler.build(self.sizes, options.batch.sentences, options.epochs, seed)
@@ -87,14 +87,14 @@ class Supply:
     def _streams(self) -> list[Feed]:
         return [*self.feeds, *(joint.feed for joint in self._joint)]
 
-    def _samples(self, limit: int | None, seed: int) -> Iterator[Tensor]:
+    def _samples(self, tasks: Sequence[Task], options: TrainOptions, seed: int) -> Iterator[Tensor]:
         """Of every task the examples that it trains on; of joint batches, those in them that it has labels for."""
         joint = {joint.split: joint.feed.rows for joint in self._joint}
-        for rows, split in zip(self.labelled, self.splits, strict=True):
+        for task, rows, split in zip(tasks, self.labelled, self.splits, strict=True):
             if self._joint:
                 yield rows[torch.isin(rows, joint[split])]
             else:
-                yield sample(rows, len(split), limit, seed)
+                yield draw_examples(task, split, rows, options, seed)
 
     def _joint_feeds(self, tasks: Sequence[Task], options: TrainOptions, seed: int) -> Iterator[JointFeed]:
         """One for every corpus."""
@@ -128,11 +128,3 @@ class JointFeed:
             own = rows[torch.isin(rows, labelled)]
             if len(own):
                 yield Reading(task, self.split, own)
-
-
-def sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
-    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones."""
-    if limit is None or len(rows) <= limit:
-        return rows
-    rank = torch.from_numpy(philox(seed, "examples").bit_generator.random_raw(sentences).astype("int64"))
-    return rows[rank[rows].argsort(stable=True)[:limit]].sort().values

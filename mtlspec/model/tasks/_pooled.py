@@ -6,7 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ GlueTask = Literal["CoLA", "SST-2", "MRPC", "STS-B", "MNLI", "QNLI", "QQP", "RTE
 class PooledOptions(TaskOptions):
     """Options of every task that reads one vector of an example, be it words or raw text."""
 
+    has_classes: ClassVar[bool] = True
     pooling: Pooling = Field(
         default="auto",
         description=(

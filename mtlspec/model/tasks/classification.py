@@ -88,6 +88,9 @@ class Classification(PooledTask):
         """int64 [N]: the number of each example's label."""
         return split.codes(self.layer, self.labels)
 
+    def classes(self, split: PreparedSplit) -> Tensor:
+        return self.encode(split)
+
     def loss(self, states: States, batch: Batch, gold: Tensor) -> Tensor:
         """Cross-entropy, the mean over examples whose label is known, weighted if labels have weights."""
         import torch

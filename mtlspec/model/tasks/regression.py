@@ -63,6 +63,14 @@ class Regression(PooledTask):
         """float32 [N]: the numbers on the scale of training, not a number where there is none."""
         return ((split.numbers(self.layer) - self.mean) / self.scale).float()
 
+    def classes(self, split: PreparedSplit) -> Tensor:
+        """The quarter of the split's numbers that each is in; equal numbers are in one quarter."""
+        import torch
+
+        numbers = split.numbers(self.layer)
+        borders = torch.nanquantile(numbers, numbers.new_tensor([0.25, 0.5, 0.75]))
+        return torch.bucketize(numbers, borders)
+
     def loss(self, states: States, batch: Batch, gold: Tensor) -> Tensor:
         """Mean squared error, on that scale."""
         from torch.nn.functional import mse_loss

@@ -100,3 +100,13 @@ def test_it_learns_fifty_sentences_by_heart(pooling: str, tmp_path: Path) -> Non
     assert lines[0] == "index\tid\ttext\tgold\tprediction"
     gold, predicted = map(float, lines[1].split("\t")[-2:])
     assert abs(predicted - gold) < 2
+
+
+def test_even_draws_go_by_quarters_of_the_numbers(data: Prepared) -> None:
+    numbers = data.train.numbers("size")
+    quarters = regression().classes(data.train)
+    known = ~numbers.isnan()
+    borders = [numbers[known].quantile(share).item() for share in (0.25, 0.5, 0.75)]
+    expected = [sum(number > border for border in borders) for number in numbers[known].tolist()]
+    assert quarters[known].tolist() == expected
+    assert len(set(expected)) > 1

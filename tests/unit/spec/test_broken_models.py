@@ -14,6 +14,13 @@ Load = Callable[..., LoadedSpec]
 
 # What is changed in the sound spec -> the lines that answer it, after the name of the file.
 BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
+    "even draws from tasks without classes": (
+        ("train: {epochs: 8}", "train: {examples: 4, draw: balanced}"),
+        [
+            "15:63: error E871: model 'mtl' cannot draw evenly from the classes of 'pos': its examples have none; "
+            "tasks about whole examples have: classification, regression"
+        ],
+    ),
     "start from a group that is not above": (
         ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stll}"),
         ["15:43: error E181: there is no model group 'stll' above 'mtl' to start from; did you mean 'stl'?"],
@@ -164,6 +171,23 @@ def test_a_broken_model_group_is_told_to_the_letter(name: str, complaints: Compl
     (old, new), lines = BROKEN[name]
     assert SPEC.count(old) == 1
     assert complaints(SPEC.replace(old, new)) == [f"specs/study.yaml:{line}" for line in lines]
+
+
+LABELLED = SPEC.replace("tasks:\n", "tasks:\n  topic: {type: classification, layer: topic}\n", 1).replace(
+    "tasks: all, sharing: hard, train: {epochs: 8}", "tasks: [topic], sharing: hard, train: {draw: balanced}"
+)
+
+
+def test_even_draws_need_a_number_and_batches_of_single_tasks(complaints: Complaints) -> None:
+    told = [line for line in complaints(LABELLED, "models.mtl.train.batching=joint") if "error E87" in line]
+    assert told == [
+        "specs/study.yaml:16:54: error E872: `draw: balanced` of model 'mtl' draws nothing: it trains on all examples; "
+        "say how many with `train.examples`, or sweep over it",
+        "specs/study.yaml:16:54: error E873: `draw: balanced` does not go with the joint batches of model 'mtl', which "
+        "train all tasks at once; write `batching: sampled`",
+    ]
+    swept = complaints(LABELLED, "models.mtl.sweep={train.examples: [4, 16]}")
+    assert not [line for line in swept if "error E87" in line]
 
 
 @pytest.mark.parametrize("sets", ["pairs", "all_but_one"])
