@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from mtlspec.errors import Place, SpecError
 from mtlspec.io.digest import canonical_json
 from mtlspec.spec.check_by_tasks import check_by_tasks
-from mtlspec.spec.check_start import check_start, check_start_seed
+from mtlspec.spec.check_seeds import check_seeds
+from mtlspec.spec.check_start import check_start
 from mtlspec.spec.check_task_sets import check_choice
 from mtlspec.spec.check_weights import check_weights, swept_train
 from mtlspec.spec.expand import possible_sets, varied_raw, vary
@@ -34,7 +35,7 @@ def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[s
         model = node.near(("models", name))
         yield from _check_fit(name, group, tasks, model)
         yield from check_start(name, groups, tasks, model, tuple(shared))
-        yield from check_start_seed(model, group, seeds)
+        yield from check_seeds(name, groups, model, seeds)
         yield from check_choice(name, groups, tasks, model, tuple(shared), len(seeds))
         sweep = {**shared, **model.children("sweep")}
         yield from check_by_tasks(name, group, tasks, model, tuple(sweep))
@@ -45,7 +46,7 @@ def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[s
                     seen.add(known)
                     yield problem
         settings = prod(len(values.items()) for values in sweep.values())
-        trainings += group.task_set.count(tasks) * settings * len(seeds)
+        trainings += group.task_set.count(tasks) * settings * len(group.seeds_among(seeds))
     if trainings > MAX_TRAININGS:
         message = f"the spec asks for {trainings} trainings, more than {MAX_TRAININGS}"
         yield SpecError("E160", message, node.near(("models",)).place, "shorten the sweeps")

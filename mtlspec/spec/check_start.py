@@ -40,14 +40,6 @@ def check_start(
     )
 
 
-def check_start_seed(model: Node, group: ModelGroup, seeds: Sequence[int]) -> Iterator[SpecError]:
-    start = group.starts_from
-    if start is not None and start.seed != "same" and start.seed not in seeds:
-        known = ", ".join(map(str, seeds))
-        message = f"no model of '{start.group}' has the seed {start.seed} to start from"
-        yield SpecError("E187", message, model.near(("start", "seed")).place, f"the seeds of the spec: {known}")
-
-
 def groups_above(name: str, groups: Mapping[str, ModelGroup]) -> list[str]:
     """The sound groups before one, in the spec's order."""
     return list(groups)[: list(groups).index(name)]

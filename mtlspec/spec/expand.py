@@ -63,7 +63,7 @@ def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
             for slug, setting in zip(slugs, settings, strict=True):
                 varied = vary(group, (*own_settings, *setting))
                 choice = _choice(group.task_set, [group_name, label, *slug], tasks, setting, names, above)
-                for seed in spec.seeds:
+                for seed in group.seeds_among(spec.seeds):
                     name = cut("-".join([group_name, label, *slug, f"s{seed}"]))
                     first = start_variant(start, tasks, seed, setting, above[start.group]) if start else None
                     take = start.take if start else "all"
@@ -126,7 +126,7 @@ def count(spec: ExperimentSpec) -> int:
     total = 0
     for group in spec.models.values():
         values = prod(len(values) for values in (spec.sweep | group.sweep).values())
-        total += group.task_set.count(tuple(spec.tasks)) * values * len(spec.seeds)
+        total += group.task_set.count(tuple(spec.tasks)) * values * len(group.seeds_among(spec.seeds))
     return total
 
 

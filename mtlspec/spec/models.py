@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -209,6 +209,11 @@ class ModelGroup(Frozen):
         "decoders, instead of the pre-trained encoder. A mapping says more.",
     )
     train: TrainOptions = Field(default_factory=TrainOptions, description="Overrides of `train` for this group.")
+    seeds: PositiveInt | Annotated[Sequence_[Seed], Field(min_length=1)] | None = Field(
+        default=None,
+        exclude_if=lambda seeds: seeds is None,
+        description="Seeds of this group's models: a list, or a number (`30`: 1 to 30). Default: those of the spec.",
+    )
     by_tasks: dict[str, ByTasks] = Field(
         default_factory=dict,
         exclude_if=lambda said: not said,  # a record does not say what a spec leaves unsaid
@@ -224,6 +229,12 @@ class ModelGroup(Frozen):
         if isinstance(self.tasks, TaskSetOptions):
             return self.tasks
         return parse(TASK_SETS, TaskSetOptions, {"type": "listed", "names": self.tasks})
+
+    def seeds_among(self, shared: Sequence[Seed]) -> tuple[Seed, ...]:
+        """The seeds of its models; `shared` are those of the spec."""
+        if isinstance(self.seeds, int):
+            return tuple(range(1, self.seeds + 1))
+        return tuple(shared if self.seeds is None else self.seeds)
 
     @property
     def starts_from(self) -> Start | None:

@@ -39,6 +39,20 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ),
         ["15:91: error E187: no model of 'stl' has the seed 7 to start from; the seeds of the spec: 1, 2"],
     ),
+    "start seed by seed from a group with fewer seeds": (
+        (
+            "sharing: hard, train: {epochs: 8}}",
+            "sharing: hard, seeds: 30, start: {group: stl, take: encoder, tasks: [pos]}}",
+        ),
+        [
+            "15:54: error E875: 'mtl' has a model of seed 3, and 'stl' none for it to start from; say which one all "
+            "start from, such as `start: {group: stl, seed: 1}`; the seeds of the spec: 1, 2"
+        ],
+    ),
+    "a seed of a group twice": (
+        ("sharing: hard, train: {epochs: 8}}", "sharing: hard, seeds: [4, 4]}"),
+        ["15:47: error E874: the seed 4 of model 'mtl' stands twice"],
+    ),
     "start from one of several encoders": (
         ("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: {group: stl, take: encoder}}"),
         [

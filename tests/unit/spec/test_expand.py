@@ -88,6 +88,24 @@ def test_sweeps_multiply_and_a_group_replaces_the_specs_values(load: Load) -> No
     assert single[0].train.epochs == 5
 
 
+def test_a_group_may_have_seeds_of_its_own(load: Load) -> None:
+    start = "models.mtl.start={group: stl, take: encoder, tasks: [pos], seed: 2}"
+    spec = load(SPEC, "models.mtl.seeds=5", start, "models.mtl.sweep={train.examples: [4, 16]}").spec
+    few = [variant for variant in expand(spec) if variant.group == "mtl"]
+    assert [(v.train.examples, v.seed) for v in few] == [(n, seed) for n in (4, 16) for seed in (1, 2, 3, 4, 5)]
+    assert {v.start for v in few} == {"stl-pos-s2"}
+    assert [v.seed for v in expand(spec) if v.group == "stl"] == [1, 2, 1, 2]
+    assert count(spec) == 14
+    assert [v.seed for v in expand(load(SPEC, "models.mtl.seeds=[7, 3]").spec) if v.group == "mtl"] == [7, 3]
+
+
+def test_what_a_group_leaves_unsaid_is_not_in_its_record(load: Load) -> None:
+    """Records of studies that know nothing of them stay as they are."""
+    dumped = load(SPEC).spec.models["mtl"].model_dump(mode="json")
+    assert "seeds" not in dumped
+    assert "draw" not in dumped["train"]
+
+
 def test_a_sweep_reaches_into_what_is_off_by_default(load: Load) -> None:
     spec = load(SPEC, "sweep={train.plateau.factor: [0.3]}").spec
     plateau = expand(spec)[0].train.plateau
