@@ -56,6 +56,7 @@ _ASKED = {
     "head_importance": ("Which heads matter, and can that be trusted?", 2),
     "sparsity_curve": ("How few heads are enough?", 1),
     "pruning_table": ("What does it cost to remove heads?", 1),
+    "few_shot": ("Which models learn a new task better from a few examples?", 2),
     "task_heads": ("Which heads do tasks choose for themselves?", 2),
     "iap": ("Does each task have heads of its own?", 2),
     "ablation_table": ("What does each part of the model add, on average over tasks?", 2),

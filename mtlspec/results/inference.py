@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mtlspec.errors import StageError
+from mtlspec.metrics.bootstrap import paired_bootstrap
 from mtlspec.metrics.metric import Metric, Rows
 from mtlspec.metrics.runs import Runs, Spread, difference_of_runs
 from mtlspec.metrics.significance import holm, paired_randomisation
@@ -92,6 +93,19 @@ def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds:
     difference = float(np.mean(scores[0]) - np.mean(scores[1]))
     p = paired_randomisation(metric, metric.pool(a), metric.pool(b), rounds, seed)
     return Difference(difference, "sentences", (len(a), len(b)), len(a[0]), p, effect=_effect(*scores))
+
+
+def compare_pairs(a: Sequence[float], b: Sequence[float], rounds: int, seed: int) -> Difference:
+    """Scores of runs that belong together pair by pair, such as those on the same few examples: a paired bootstrap.
+
+    Test examples count as given, and so does the model that all runs of a side start from, if they do.
+    """
+    differences = [ours - theirs for ours, theirs in zip(a, b, strict=True)]
+    difference, seeds = float(np.mean(differences)), (len(a), len(b))
+    if len(differences) < 2:
+        return Difference(difference, "runs", seeds, why=ONE_SEED)
+    found = paired_bootstrap(differences, rounds, seed, LEVEL)
+    return Difference(difference, "runs", seeds, None, found.p, found.error, None, found.interval, _effect(a, b))
 
 
 def loss_words(judged: Sequence[Judgement], margin: float = MARGIN) -> str:
