@@ -128,6 +128,12 @@ class TrainOptions(Frozen):
         description="The weights that are kept: of the epoch with the best mean dev score, or of the last one. Gates "
         "close slowly, so that an early epoch has the better score and the denser model.",
     )
+    dev: Literal["every", "last"] = Field(
+        default="every",
+        exclude_if=lambda dev: dev == "every",
+        description="After which epochs dev is scored. `last` takes `keep: last`, and nothing stops early: of a model "
+        "that learns from a handful of examples, scoring would be nearly all of the work.",
+    )
     checkpoint_every: PositiveInt | None = Field(
         default=None,
         description="Updates between resume points; each epoch then ends with one, too. Default: by the clock alone, "

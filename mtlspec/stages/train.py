@@ -84,7 +84,7 @@ def _result(outcome: Outcome) -> StageResult:
         scores=flat_scores(outcome.model, "dev", best["scores"]),
         facts={
             "best_epoch": best["epoch"],
-            "epochs": len(outcome.epochs),
+            "epochs": outcome.epochs[-1]["epoch"],
             "updates": outcome.updates,
             "examples": outcome.examples,
             "parameters": outcome.model.sizes(),

@@ -96,7 +96,7 @@ def train(
         if epoch_ended or due or state.history.waiting >= WAITING:
             settle(state)
         meter.seconds += time.perf_counter() - started
-        if epoch_ended:
+        if epoch_ended and (options.dev == "every" or state.done):
             finish_epoch(state, options)
         if due:
             pace.write(lambda: points.save(state.update, state.save()))

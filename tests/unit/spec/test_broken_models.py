@@ -14,6 +14,13 @@ Load = Callable[..., LoadedSpec]
 
 # What is changed in the sound spec -> the lines that answer it, after the name of the file.
 BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
+    "dev scored at the end where an earlier epoch may be kept": (
+        ("train: {epochs: 8}", "train: {dev: last}"),
+        [
+            "15:49: error E879: `dev: last` scores no epoch but the last, and `keep: best` of model 'mtl' goes by all; "
+            "write `keep: last`, without `plateau`"
+        ],
+    ),
     "even draws from tasks without classes": (
         ("train: {epochs: 8}", "train: {examples: 4, draw: balanced}"),
         [
