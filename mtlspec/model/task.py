@@ -62,6 +62,18 @@ class Task(ABC):
         del split
         return None
 
+    def distance(self, states: States, batch: Batch, teacher: Task, taught: States, temperature: float) -> Tensor:
+        """How far predictions are from a teacher's of the same task, which reads `taught` of the same batch: [].
+
+        It has a gradient in the student alone.
+        """
+        del states, batch, teacher, taught, temperature
+        kind = self._described["options"]["type"]
+        hint = "write `distil: {prediction: 0}`, and `labels: 1`"
+        raise StageError(
+            "E877", f"task '{self.name}': a task of type '{kind}' learns no predictions of a teacher", hint=hint
+        )
+
     def extension_for(self, split: PreparedSplit) -> str:
         """That of the file of predictions for a split."""
         del split

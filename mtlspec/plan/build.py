@@ -81,15 +81,18 @@ def _add_model(
     start = {"start": f"train-{variant.start}"} if variant.start is not None else {}
     if start:
         params["take"] = variant.take
+    teachers = {f"teacher-{task}": f"train-{name}" for task, name in variant.teachers}
+    taught = [variants[name] for name in dict.fromkeys(name for _, name in variant.teachers)]
     train = builder.add(
         "train",
         f"train-{variant.name}",
         params,
-        {**foundation.of_model(tasks), **start, **({"select": select} if select is not None else {})},
+        {**foundation.of_model(tasks), **start, **teachers, **({"select": select} if select is not None else {})},
         tasks,
         variant.sharing,
         variant.train,
         spec.encoder.named(),
+        *(kind for one in taught for kind in (one.sharing, [spec.tasks[task] for task in one.tasks])),
     )
     evaluate = builder.add(
         "evaluate",

@@ -13,6 +13,7 @@ from mtlspec.spec.check_analyses import check_analyses
 from mtlspec.spec.check_batching import check_batching
 from mtlspec.spec.check_corpora import Cards, check_corpora
 from mtlspec.spec.check_dev import check_dev
+from mtlspec.spec.check_distil import check_distil
 from mtlspec.spec.check_draw import check_draw
 from mtlspec.spec.check_freeze import check_freeze
 from mtlspec.spec.check_heads import check_heads
@@ -39,6 +40,7 @@ def check_spec(
     yield from check_models(node, groups, tuple(tasks))
     yield from check_sharing(node, groups)
     yield from check_freeze(node, encoder, groups)
+    yield from check_distil(node, encoder, groups)
     yield from check_batching(node, groups)
     yield from check_dev(node, groups)
     yield from check_draw(node, groups)

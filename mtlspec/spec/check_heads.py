@@ -7,6 +7,7 @@ from itertools import islice
 
 from mtlspec import kinds
 from mtlspec.errors import SpecError
+from mtlspec.spec.check_distil import distilled
 from mtlspec.spec.check_sharing import sharings
 from mtlspec.spec.encoders import DEFAULT, EncoderOptions
 from mtlspec.spec.families import ANALYSES, ENCODERS, AnalysisOptions, SharingOptions
@@ -25,6 +26,13 @@ def check_heads(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[SpecEr
         strategies = (found for found in sharings(node, name, group) if _needs_heads(found.options))
         for found in islice(strategies, 1):
             yield SpecError("E100", f"the sharing strategy '{found.options.type}' {reason}", found.said[0][1].place)
+        if any(
+            one.train.distil is not None and one.train.distil.looks_inside for one, _ in distilled(node, name, group)
+        ):
+            message = (
+                f"model '{name}' learns layers of a teacher, and the encoder is of type '{kind}', which shows none"
+            )
+            yield SpecError("E100", message, node.near(("models", name, "train", "distil")).place)
     for analysis in node.children("analyses").values():
         used = analysis.child("type") or analysis
         if used.value in kinds.names(ANALYSES) and _reads_heads(str(used.value)):

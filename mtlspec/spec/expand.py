@@ -42,6 +42,7 @@ class ModelVariant:
     start: str | None = None  # name of the variant whose weights training starts from
     take: Take = "all"  # what training takes over from it
     choice: Choice | None = None
+    teachers: tuple[tuple[str, str], ...] = ()  # task -> name of the variant that it learns from
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -68,7 +69,8 @@ def expand(spec: ExperimentSpec) -> tuple[ModelVariant, ...]:
                     first = start_variant(start, tasks, seed, setting, above[start.group]) if start else None
                     take = start.take if start else "all"
                     about = (group_name, tasks, varied.sharing, varied.train, seed, setting, name)
-                    own.append(ModelVariant(*about, first.name if first else None, take, choice))
+                    taught = teachers_of(varied.train, tasks, seed, setting, above)
+                    own.append(ModelVariant(*about, first.name if first else None, take, choice, taught))
         above[group_name] = own
         variants += own
     return tuple(variants)
@@ -93,6 +95,31 @@ def start_tasks(start: Start, tasks: Sequence[str], sets: Iterable[tuple[str, ..
     if tuple(tasks) in known:
         return tuple(tasks)
     return known[0] if start.take == "encoder" and len(known) == 1 else None
+
+
+def teachers_of(
+    train: TrainOptions,
+    tasks: Sequence[str],
+    seed: int,
+    setting: Iterable[Setting],
+    above: Mapping[str, Sequence[ModelVariant]],
+) -> tuple[tuple[str, str], ...]:
+    """Task -> name of the model that teaches it: one of the same tasks, or else of this task alone."""
+    distil = train.distil
+    if distil is None:
+        return ()
+    wanted = seed if distil.seed == "same" else distil.seed
+    found = [one for one in above.get(distil.teacher, ()) if one.seed == wanted and _agree(one.sweep, setting)]
+    of_tasks = {one.tasks: one.name for one in found}
+    teachers = {task: teaching_set(task, tasks, of_tasks) for task in tasks}
+    return tuple((task, of_tasks[names]) for task, names in teachers.items() if names is not None)
+
+
+def teaching_set(task: str, tasks: Sequence[str], sets: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Which task set of a teaching group a task learns from, if it has any."""
+    known = list(sets)
+    whole = next((names for names in known if set(names) == set(tasks)), None)
+    return whole or next((names for names in known if names == (task,)), None)
 
 
 def _choice(

@@ -102,6 +102,7 @@ class TaskOptions(Options):
 
     reads: ClassVar[frozenset[LayerKind]] = frozenset()
     has_classes: ClassVar[bool] = False  # True: an example has one class, of which training can draw equally many
+    distils: ClassVar[bool] = False  # True: it can learn the predictions of a teacher
     layer: str = Field(description="The annotation layer to learn; the data card names the layers.")
     data: str | None = Field(
         default=None, description="The corpus of the layer. Default: the one of the task's own name, or the only one."

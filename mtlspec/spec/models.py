@@ -27,6 +27,7 @@ from mtlspec.spec.families import (
 
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Take = Literal["all", "encoder"]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -63,6 +64,41 @@ class FrozenPart(Frozen):
 
     layers: Annotated[int, Field(ge=0)] = Field(description="So many layers from the bottom.")
     embeddings: bool = Field(default=True, description="The embeddings as well.")
+
+
+class Distil(Frozen):
+    """Learn what a trained model computes, beside or instead of the labels. The loss is the sum of weighted parts."""
+
+    teacher: Name = Field(
+        description="A group defined above. A task's teacher is its model of the same tasks, or else the single-task "
+        "model of this task."
+    )
+    seed: Literal["same"] | Seed = Field(
+        default="same", description="`same`: seed by seed. A number: the model of this seed teaches all."
+    )
+    layers: Sequence_[PositiveInt] | None = Field(
+        default=None,
+        description="The student has only these layers of the encoder, counted from 1, and learns from the same ones "
+        "of the teacher: `[2, 4, 6]`. Default: all.",
+    )
+    embeddings: Weight = Field(default=0.0, description="Weight of the mean squared difference behind the embeddings.")
+    hidden: Weight = Field(default=0.0, description="The same behind every layer of the student, summed over layers.")
+    attention: Weight = Field(
+        default=0.0, description="The same of attention scores before softmax, of pairs of sub-tokens that are there."
+    )
+    prediction: Weight = Field(
+        default=1.0,
+        description="Weight of the cross-entropy of a classification against the teacher's probabilities, or of the "
+        "mean squared difference of numbers.",
+    )
+    labels: Weight = Field(default=0.0, description="Weight of the task's own loss.")
+    temperature: PositiveFloat = Field(
+        default=1.0, description="Scores are divided by it before softmax; the loss is multiplied by its square."
+    )
+
+    @property
+    def looks_inside(self) -> bool:
+        return bool(self.embeddings or self.hidden or self.attention)
 
 
 class TrainOptions(Frozen):
@@ -108,6 +144,12 @@ class TrainOptions(Frozen):
         default=None,
         description="A share of the encoder's layers, from the bottom, that does not learn, nor do the embeddings; or "
         "`{layers: 5}`. Frozen layers have no dropout. What they compute is kept where nothing below is random.",
+    )
+    distil: Distil | None = Field(
+        default=None,
+        exclude_if=lambda distil: distil is None,
+        description="Learn from a teacher. Two steps, such as layers first and predictions then, are two groups, the "
+        "second with a `start`.",
     )
     plateau: Plateau | None = Field(default=None, description="Lower the rates when the dev score stops rising.")
     clip: PositiveFloat | None = Field(default=1.0, description="Largest global gradient norm; null does not clip.")

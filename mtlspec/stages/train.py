@@ -21,6 +21,7 @@ from mtlspec.spec.selection import read_selection
 from mtlspec.stages.context import StageContext, StageResult
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import make_deterministic
+from mtlspec.train.distilling import Distiller, load_teachers
 from mtlspec.train.loop import Outcome, train
 
 LENGTH = "training.json"
@@ -40,13 +41,17 @@ def run(ctx: StageContext) -> StageResult:
     device = make_deterministic(params["seed"], machine)
     corpora = Corpora.load(ctx.inputs)
     encoder: EncoderOptions = TypeAdapter(AnEncoder).validate_python(params["encoder"])
-    model = build_model(encoder.build(ctx.inputs["encoder"]), sharing, tasks, corpora.labels(tasks))
+    built = encoder.build(ctx.inputs["encoder"])
+    if options.distil is not None and options.distil.layers is not None:
+        built.keep_layers(options.distil.layers)
+    model = build_model(built, sharing, tasks, corpora.labels(tasks))
     _check_labelled(model, corpora, options)
     if "start" in ctx.inputs:
         start_from(model, ctx.inputs["start"], params["take"])
     model.to(device)
     points = ResumePoints(ctx.work, ctx.identity)
-    outcome = train(model, corpora, options, machine, params["seed"], points, ctx.progress)
+    distiller = Distiller(options.distil, model, load_teachers(ctx.inputs, device)) if options.distil else None
+    outcome = train(model, corpora, options, machine, params["seed"], points, ctx.progress, distiller)
     model.save(ctx.out, tokenizer=ctx.inputs["encoder"])
     outcome.history.write(ctx.out / "history.parquet", list(tasks))
     write_json(ctx.out / "epochs.json", outcome.epochs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from mtlspec.model.sharing import Moment, TaskLoss
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.checkpoint import ResumePoints
 from mtlspec.train.determinism import precision
+from mtlspec.train.distilling import Distiller
 from mtlspec.train.history import History
 from mtlspec.train.numbers import number
 from mtlspec.train.optimiser import Optimiser
@@ -77,9 +78,11 @@ def train(
     seed: int,
     points: ResumePoints,
     progress: Progress,
+    distiller: Distiller | None = None,
 ) -> Outcome:
-    """Train to the end, from the newest resume point if there is one."""
+    """Train to the end, from the newest resume point if there is one; a distiller gives the losses, if there is one."""
     state = TrainState.fresh(model, corpora, options, run, seed)
+    state.distiller = distiller
     saved = points.latest()
     if saved is not None:
         state.load(saved)
@@ -163,8 +166,7 @@ def backward(state: TrainState, readings: Sequence[Reading], share: float, conte
     place = {"update": update, "epoch": state.update // state.updates_per_epoch + 1}
     rows: list[dict[str, Number]] = []
     with context:
-        for (task, _, examples), (states, batch) in zip(readings, encode_parts(model, readings), strict=True):
-            loss = model.tasks[task].loss(states, batch, state.gold[task])
+        for (task, _, examples), loss in zip(readings, _losses(state, readings), strict=True):
             rows.append({**place, "task": task, "examples": len(examples), "loss": number(loss)})
             _check_loss(state, rows[-1])
             losses.append(TaskLoss(task, loss, len(examples) / labels))
@@ -172,6 +174,16 @@ def backward(state: TrainState, readings: Sequence[Reading], share: float, conte
         total = model.sharing.objective(losses, state.balance)
     state.scaler.scale(total * share).backward()  # type: ignore[no-untyped-call]
     return [{**row, "weight": state.balance.weights[int(row["task"])]} for row in rows]
+
+
+def _losses(state: TrainState, readings: Sequence[Reading]) -> Iterator[Tensor]:
+    """The mean loss [] of every task on its own examples; a student encodes task by task, as its teachers do."""
+    if state.distiller is not None:
+        for reading in readings:
+            yield state.distiller.loss(reading, state.gold[reading.task])
+        return
+    for (task, _, _), (states, batch) in zip(readings, encode_parts(state.model, readings), strict=True):
+        yield state.model.tasks[task].loss(states, batch, state.gold[task])
 
 
 def _step(scaler: GradScaler, optimiser: Optimiser) -> None:

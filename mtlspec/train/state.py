@@ -20,6 +20,7 @@ from mtlspec.model.uncertainty import uncertainty
 from mtlspec.spec.models import BatchLimits, RunOptions, TrainOptions
 from mtlspec.train.balancing import Balance
 from mtlspec.train.checkpoint import Saved, Section
+from mtlspec.train.distilling import Distiller
 from mtlspec.train.freezing import Frozen, KeptStates
 from mtlspec.train.history import History
 from mtlspec.train.optimiser import Optimiser, parameter_groups
@@ -51,6 +52,7 @@ class TrainState:
     updates: int  # in all, unless training stops early
     losses: list[Number | None]  # per task: the latest
     unscored: Collection[str]  # tasks whose dev labels give no score
+    distiller: Distiller | None = None  # where a teacher gives the losses; nothing of it changes
     update: int = 0  # the last one that is done
     best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
     epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -96,6 +97,11 @@ class Encoder(nn.Module):
     def places(self) -> Places:
         """Where modules can be put into the encoder; an error if it names no such places."""
         self._lacks("E366", "named places for further modules")
+
+    def keep_layers(self, kept: Sequence[int]) -> None:
+        """Leave only these layers, from 1 and ascending, before anything is built on it."""
+        del kept
+        self._lacks("E880", "layers to leave out")
 
     def per_row(self, tensor: Tensor) -> Tensor:
         """Values of examples [B, ...] -> of the rows that are in flight [R, ...], while the encoder computes.

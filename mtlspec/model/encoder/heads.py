@@ -90,9 +90,15 @@ class Heads:
             yield
 
     @contextmanager
-    def captured(self, attention: bool = True, contexts: bool = True) -> Iterator[Captured]:
-        """Keep what the heads compute in every forward pass; the last pass is there afterwards, too."""
-        captured = Captured(attention, contexts, self.shape[0])
+    def captured(self, attention: bool = True, contexts: bool = True, scores: bool = False) -> Iterator[Captured]:
+        """Keep what the heads compute in every forward pass; the last pass is there afterwards, too.
+
+        `scores` are those of attention before softmax, which families with attention code of their own do not show.
+        """
+        if scores and self.sites[0].family.probabilities is not None:
+            message = f"an encoder of the family '{self.config.model_type}' does not show its attention scores"
+            raise EncoderError("E887", message, None, "write `distil: {attention: 0}`")
+        captured = Captured(attention, contexts, self.shape[0], scores)
         with self._open(self._interventions.captures, captured):
             yield captured
 

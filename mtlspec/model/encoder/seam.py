@@ -35,13 +35,20 @@ class Captured:
     wants_attention: bool
     wants_contexts: bool
     layers: int
+    wants_scores: bool = False
     _attention: dict[int, Tensor] = field(default_factory=dict)
+    _scores: dict[int, Tensor] = field(default_factory=dict)
     _contexts: dict[int, Tensor] = field(default_factory=dict)
 
     @property
     def attention(self) -> list[Tensor]:
         """Probabilities before dropout, [B, H, S, S] a layer: queries, then keys; rows sum to 1."""
         return self._all(self._attention, "attention")
+
+    @property
+    def scores(self) -> list[Tensor]:
+        """Scaled products of queries and keys before masks and biases, [R, H, S, S] a layer, for the rows in flight."""
+        return self._all(self._scores, "attention scores")
 
     @property
     def contexts(self) -> list[Tensor]:
@@ -52,6 +59,7 @@ class Captured:
     def complete(self) -> bool:
         """Whether a forward pass has brought all that was asked for."""
         asked = [self._attention] * self.wants_attention + [self._contexts] * self.wants_contexts
+        asked += [self._scores] * self.wants_scores
         return all(len(found) == self.layers for found in asked)
 
     def _all(self, found: dict[int, Tensor], what: str) -> list[Tensor]:
@@ -75,7 +83,7 @@ class Interventions:
 
     @property
     def attention(self) -> bool:
-        return bool(self.biases) or any(captured.wants_attention for captured in self.captures)
+        return bool(self.biases) or any(one.wants_attention or one.wants_scores for one in self.captures)
 
 
 class Tap:
@@ -145,6 +153,12 @@ class Tap:
                 seen = probabilities if windows is None else windows.stitch_attention(probabilities)
                 captured._attention[self.layer] = seen
 
+    def show_scores(self, scores: Tensor) -> None:
+        """scores [R, H, S, S]"""
+        for captured in self.interventions.captures:
+            if captured.wants_scores:
+                captured._scores[self.layer] = scores
+
     def show_contexts(self, contexts: Tensor) -> None:
         """contexts [B, S, H, Dh]"""
         windows = self.interventions.windows
@@ -158,6 +172,7 @@ class Tap:
             for layer in self.site.layers:
                 captured._attention.pop(layer, None)
                 captured._contexts.pop(layer, None)
+                captured._scores.pop(layer, None)
 
     def _drop(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Before attention dropout: softmax(scores + bias) from softmax(scores), which is all there is here."""
@@ -218,6 +233,7 @@ def seam_attention(
     """Plain attention that shows its probabilities: query, key, value [B, H, S, Dh] -> contexts [B, S, H, Dh]."""
     tap = _TAPS[module]
     scores = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    tap.show_scores(scores)
     if attention_mask is not None:
         scores = scores + attention_mask
     bias = tap.bias(scores.shape[0], scores.shape[-1])

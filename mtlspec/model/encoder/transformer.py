@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
@@ -17,6 +17,7 @@ from mtlspec.model.encoder.encoder import Encoder, copy_tokenizer, ends_of
 from mtlspec.model.encoder.families import FAMILIES
 from mtlspec.model.encoder.first import can_narrow, narrowed
 from mtlspec.model.encoder.heads import Heads
+from mtlspec.model.encoder.layers import keep_layers
 from mtlspec.model.encoder.loading import config_values, save_model
 from mtlspec.model.encoder.places import Places
 from mtlspec.model.encoder.states import Ends
@@ -60,6 +61,10 @@ class Transformer(Encoder):
         if self._places is None:
             self._places = Places(self.model, self.config)
         return self._places
+
+    def keep_layers(self, kept: Sequence[int]) -> None:
+        keep_layers(self.model, self.config, self.places, kept)
+        self._heads = self._places = None  # to be looked for again
 
     def hidden(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
         """Last-layer states, whatever the length: longer ones than the model reads go through it in windows."""

@@ -24,6 +24,7 @@ class PooledOptions(TaskOptions):
     """Options of every task that reads one vector of an example, be it words or raw text."""
 
     has_classes: ClassVar[bool] = True
+    distils: ClassVar[bool] = True
     pooling: Pooling = Field(
         default="auto",
         description=(

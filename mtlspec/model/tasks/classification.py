@@ -104,6 +104,15 @@ class Classification(PooledTask):
         mass = self._weights[right[right != UNKNOWN]].sum()
         return total / torch.where(mass > 0, mass, 1.0)
 
+    def distance(self, states: States, batch: Batch, teacher: Task, taught: States, temperature: float) -> Tensor:
+        """Cross-entropy against the teacher's softened probabilities, times the squared temperature."""
+        if not isinstance(teacher, Classification) or teacher.labels != self.labels:
+            raise StageError("E878", f"task '{self.name}': the teacher chooses from other labels than the student")
+        wanted = (teacher.module(taught, batch).detach() / temperature).softmax(1)
+        found = (self.module(states, batch) / temperature).log_softmax(1)
+        loss: Tensor = -(wanted * found).sum(1).mean() * temperature**2
+        return loss
+
     def decode(self, states: States, batch: Batch) -> list[str]:
         return [self.labels[number] for number in self.module(states, batch).argmax(1).tolist()]
 

@@ -80,6 +80,15 @@ class Regression(PooledTask):
         found = self.module(states, batch).squeeze(1)
         return mse_loss(found, to_device(gold[batch.rows], found.device))
 
+    def distance(self, states: States, batch: Batch, teacher: Task, taught: States, temperature: float) -> Tensor:
+        """Mean squared distance of the two numbers, on the scale of training; a temperature changes nothing."""
+        from torch.nn.functional import mse_loss
+
+        del temperature
+        if not isinstance(teacher, Regression) or (teacher.mean, teacher.scale) != (self.mean, self.scale):
+            raise StageError("E878", f"task '{self.name}': the teacher learnt numbers on another scale")
+        return mse_loss(self.module(states, batch), teacher.module(taught, batch).detach())
+
     def decode(self, states: States, batch: Batch) -> list[float]:
         found = self.module(states, batch).squeeze(1).double() * self.scale + self.mean
         return (found.clamp(*self.range) if self._clip else found).tolist()  # type: ignore[no-any-return]

@@ -41,6 +41,26 @@ def test_a_group_starts_from_the_model_of_the_same_tasks_and_seed(started: Plan)
     assert all(names.index(start) < names.index(name) for name, start in found.items())
 
 
+def test_a_student_waits_for_its_teachers_and_runs_their_code(tmp_path: Path) -> None:
+    """A task's teacher is the model of the same tasks; where there is none, the one of this task alone."""
+    distil = "train: {distil: {teacher: %s, prediction: 0, labels: 1, hidden: 1%s}}"
+    more = f"  whole: {{tasks: all, sharing: hard, {distil % ('iat', ', seed: 2')}}}\n"
+    more += f"  apart: {{tasks: all, sharing: hard, {distil % ('stl', '')}}}\nanalyses:"
+    iat = "  iat: {tasks: all, sharing: {type: iat}}\n"
+    plan = _plan(tmp_path, SPEC.replace("  mtl: {", f"{iat}  mtl: {{").replace("analyses:", more))
+    teachers = {
+        stage.name: {role: name for role, name in stage.inputs.items() if role.startswith("teacher-")}
+        for stage in plan.stages
+        if stage.kind == "train"
+    }
+    assert teachers["train-whole-all-s1"] == {"teacher-pos": "train-iat-all-s2", "teacher-lem": "train-iat-all-s2"}
+    assert teachers["train-apart-all-s2"] == {"teacher-pos": "train-stl-pos-s2", "teacher-lem": "train-stl-lem-s2"}
+    assert teachers["train-mtl-all-s1"] == {}
+    files = {unit.name: unit.files for unit in plan.units}
+    assert "sharing/iat.py" in files[plan.stage("train-whole-all-s1").unit]
+    assert "sharing/iat.py" not in files[plan.stage("train-apart-all-s1").unit]
+
+
 def test_rows_tell_all_trainings_that_a_model_descends_from(tmp_path: Path) -> None:
     one = "  one: {tasks: each, sharing: hard, start: {group: stl, seed: 1}}\n"
     more = f"{one}  two: {{tasks: each, sharing: hard, start: one}}\nanalyses:"

@@ -21,6 +21,40 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
             "write `keep: last`, without `plateau`"
         ],
     ),
+    "a teacher that is not above": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stll, prediction: 0, labels: 1, hidden: 1}}"),
+        ["15:62: error E876: there is no model group 'stll' above 'mtl' to learn from; did you mean 'stl'?"],
+    ),
+    "a teacher of a seed that is not trained": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl, prediction: 0, labels: 1, hidden: 1, seed: 7}}"),
+        ["15:110: error E876: no model of 'stl' has the seed 7 to teach 'mtl'; its seeds: 1, 2"],
+    ),
+    "a teacher from whom nothing is learnt": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl, prediction: 0}}"),
+        ["15:52: error E888: all weights of `distil` are 0, so model 'mtl' would learn nothing"],
+    ),
+    "a teacher of layers alone, judged by decoders": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl, prediction: 0, hidden: 1}}"),
+        [
+            "15:52: error E888: decoders of model 'mtl' learn nothing from its teacher, and `keep: best` goes by their "
+            "dev scores; write `keep: last`, or weights for `prediction` or `labels`"
+        ],
+    ),
+    "predictions of a tagger": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl}}"),
+        [
+            "15:52: error E877: a task of type 'tagging' ('pos') learns no predictions of a teacher; write "
+            "`prediction: 0`, and `labels: 1` beside the other losses"
+        ],
+    ),
+    "layers out of order": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl, prediction: 0, labels: 1, hidden: 1, layers: [2, 1]}}"),
+        ["15:112: error E884: `layers` must name layers in ascending order, each once"],
+    ),
+    "layers that the encoder has not": (
+        ("train: {epochs: 8}", "train: {distil: {teacher: stl, prediction: 0, labels: 1, hidden: 1, layers: [2, 99]}}"),
+        ["15:112: error E885: `layers` names layer 99, and the encoder has 4"],
+    ),
     "even draws from tasks without classes": (
         ("train: {epochs: 8}", "train: {examples: 4, draw: balanced}"),
         [
@@ -209,6 +243,17 @@ def test_even_draws_need_a_number_and_batches_of_single_tasks(complaints: Compla
     ]
     swept = complaints(LABELLED, "models.mtl.sweep={train.examples: [4, 16]}")
     assert not [line for line in swept if "error E87" in line]
+
+
+def test_a_teacher_must_have_learnt_the_tasks_and_frozen_layers_learn_nothing(complaints: Complaints) -> None:
+    distil = "{distil: {teacher: stl, prediction: 0, labels: 1, hidden: 1}, freeze: 0.5}"
+    text = SPEC.replace("tasks: each", "tasks: [pos]").replace("train: {epochs: 8}", f"train: {distil}")
+    assert complaints(text.replace("[stl, mtl]", "[]")) == [
+        "specs/study.yaml:15:52: error E889: model 'mtl' cannot learn layers of a teacher while some of its own are "
+        "frozen; leave `freeze` out, or the weights of layers and attention",
+        "specs/study.yaml:15:62: error E876: 'stl' has no model of pos + lem for 'mtl' to learn from; it needs one of "
+        "the same tasks, or one of 'lem' alone",
+    ]
 
 
 @pytest.mark.parametrize("sets", ["pairs", "all_but_one"])

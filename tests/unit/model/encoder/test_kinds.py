@@ -188,6 +188,17 @@ def test_check_refuses_heads_where_there_are_none(sharing: str, tmp_path: Path) 
     ]
 
 
+def test_check_refuses_to_learn_layers_where_there_are_none(tmp_path: Path) -> None:
+    path = _spec(tmp_path, encoder="{type: gated, card: tiny}")
+    distil = "{teacher: a, prediction: 0, labels: 1, attention: 1}"
+    student = f"models.small={{tasks: all, sharing: hard, train: {{distil: {distil}}}}}"
+    with pytest.raises(Problems) as caught:
+        load_spec(path, Project(tmp_path), [student])
+    assert [str(problem).partition("error ")[2] for problem in caught.value.problems] == [
+        "E100: model 'small' learns layers of a teacher, and the encoder is of type 'gated', which shows none"
+    ]
+
+
 def test_without_a_type_it_is_a_transformer_and_others_are_named(tmp_path: Path) -> None:
     spec = load_spec(_spec(tmp_path / "a", encoder="{card: tiny}"), Project(tmp_path / "a")).spec
     assert spec.encoder.type == "transformer" and spec.encoder.has_heads
