@@ -149,7 +149,8 @@ def _lacking(
 def _summary(project: Project, path: Path, loaded: LoadedSpec) -> dict[str, Any]:
     from mtlspec.spec.expand import expand
 
-    trainings = [variant.group for variant in expand(loaded.spec)]
+    variants = expand(loaded.spec)
+    trainings = [variant.group for variant in variants]
     return {
         "file": project.relative(path),
         "name": loaded.spec.name,
@@ -157,7 +158,7 @@ def _summary(project: Project, path: Path, loaded: LoadedSpec) -> dict[str, Any]
         "encoder": loaded.encoder.name,
         "tasks": {task: options.type for task, options in loaded.spec.tasks.items()},
         "models": {group: trainings.count(group) for group in loaded.spec.models},
-        "seeds": list(loaded.spec.seeds),
+        "seeds": list(dict.fromkeys(variant.seed for variant in variants)),
         "analyses": list(loaded.spec.analyses),
         "trainings": len(trainings),
         "files": [project.relative(file) for file in loaded.files],

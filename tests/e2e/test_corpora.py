@@ -49,16 +49,16 @@ WORDS = ("the dog sees a cat", "a cat sees the dog", "the man reads a book", "a 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Study:
     study = Study.create(tmp_path_factory.mktemp("mixed") / "study", SPEC)
-    _table(study.root, "half", "words: words, tags: {tag: tag}", "tag: tag")
-    _table(study.root, "pairs", "text: [a, b], label: {same: same}", "same: same", "far")
-    _table(study.root, "likeness", "text: [a, b], value: {score: score}", "score: score")
+    write_table(study.root, "half", "words: words, tags: {tag: tag}", "tag: tag")
+    write_table(study.root, "pairs", "text: [a, b], label: {same: same}", "same: same", "far")
+    write_table(study.root, "likeness", "text: [a, b], value: {score: score}", "score: score")
     for card in ("half", "pairs", "likeness"):
         study.mtlspec("data", "lock", card)
     study.mtlspec("run", "small")
     return study
 
 
-def _table(root: Path, name: str, columns: str, layers: str, *further: str) -> None:
+def write_table(root: Path, name: str, columns: str, layers: str, *further: str) -> None:
     """A card and its files: 60, 20 and 20 rows."""
     more = "".join(f", {split}: {split}.tsv" for split in further)
     card = TABLE.format(name=name, columns=columns, layers=layers, further=more)
