@@ -37,8 +37,9 @@ class Place:
 class Attached:
     """A function at a place: until `remove`, or as a context."""
 
-    def __init__(self, model: nn.Module, place: Place, function: Transform) -> None:
-        self._place, self._function, self._run = place, function, 0
+    def __init__(self, model: nn.Module, place: Place, function: Callable[..., Tensor], reads: bool) -> None:
+        """`reads`: the function is called with what the module read, too."""
+        self._place, self._function, self._reads, self._run = place, function, reads, 0
         self._handles: list[RemovableHandle] = [
             model.register_forward_pre_hook(self._begin),
             place.module.register_forward_hook(self._after),
@@ -63,10 +64,10 @@ class Attached:
         turn, self._run = self._run, self._run + 1
         if turn % self._place.turns != self._place.turn:
             return output
-        read: Any = inputs[0] if inputs else None  # layers get theirs by name
+        read = inputs[:1] if self._reads else ()
         if isinstance(output, Tensor):
-            return self._function(read, output)
-        return type(output)([self._function(read, output[0]), *output[1:]])
+            return self._function(*read, output)
+        return type(output)([self._function(*read, output[0]), *output[1:]])
 
 
 class Places:
@@ -104,11 +105,11 @@ class Places:
         Functions at one place are called in the order in which they were put there. Their parameters are the caller's:
         a strategy holds them in its `module`, and they train and are saved with it.
         """
-        return Attached(self._model, place, lambda _, output: function(output))
+        return Attached(self._model, place, function, reads=False)
 
     def around(self, place: Place, function: Transform) -> Attached:
         """The same for a function that sees what the module read, too: of a norm or a projection, not of a layer."""
-        return Attached(self._model, place, function)
+        return Attached(self._model, place, function, reads=True)
 
     def _at(self, name: str, layer: int, below: str) -> Place:
         if not 0 <= layer < len(self._paths):

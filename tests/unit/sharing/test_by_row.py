@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -60,6 +61,20 @@ def test_windows_of_long_sentences_belong_to_their_tasks(case: str) -> None:
         for row in range(2):
             found = conditioned.pieces(sharing, conditioned.alone(batch, row))
             torch.testing.assert_close(mixed[row][batch.piece_mask[row]], found, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_copy_is_a_strategy_of_its_own(case: str) -> None:
+    sharing = conditioned.strategy(case.partition(" ")[0], **CASES[case])
+    conditioned.shake(sharing)
+    batch = conditioned.batch(2, 0, 1)
+    copied = deepcopy(sharing)
+    with torch.no_grad():
+        wanted = conditioned.pieces(sharing, batch)
+        assert torch.equal(conditioned.pieces(copied, batch), wanted)
+        conditioned.shake(copied)
+        assert not torch.allclose(conditioned.pieces(copied, batch), wanted, atol=1e-3)
+        assert torch.equal(conditioned.pieces(sharing, batch), wanted)
 
 
 @pytest.mark.parametrize("kind", ["ca_mtl", "adapters", "pals"])
