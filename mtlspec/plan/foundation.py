@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.plan.builder import Builder, dump
 from mtlspec.plan.code import layer_modules
 from mtlspec.plan.types import Stage
@@ -44,9 +43,6 @@ class Foundation:
         if isinstance(options, OneCorpus):
             corpus = options.data or only(self.prepared)
             assert corpus is not None
-            if corpus not in self.prepared:
-                message = f"an analysis of type '{options.type}' reads the corpus '{corpus}', which the spec has not"
-                raise SpecError("E899", message, None, did_you_mean(corpus, list(self.prepared)))
             stages = {"encoder": self.encoder, f"prepare-{corpus}": self.prepared[corpus]}
         return {role: stage for role, stage in stages.items() if role.partition("-")[0] in options.needs}
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard, EncoderCard
-from mtlspec.spec.check_layers import check_analysis_layers, check_task_layer, layers_named
+from mtlspec.spec.check_layers import check_analysis_layers, check_task_layer, layers_named, reads_one_corpus
 from mtlspec.spec.corpora import corpora_with, corpus_of_task, only
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import either, shorten
@@ -31,10 +31,11 @@ def check_corpora(node: Node, cards: Cards, encoder: EncoderCard | None) -> Iter
         yield from check_task_layer(task, cards[corpus]) if corpus is not None else ()
         read.add(corpus)
     for analysis in node.children("analyses").values():
-        if layers_named(analysis) is not None:
+        if reads_one_corpus(analysis):
             corpus = yield from _analysis_corpus(analysis, cards)
-            yield from check_analysis_layers(analysis, cards[corpus] if corpus is not None else None)
             read.add(corpus)
+            if layers_named(analysis) is not None:
+                yield from check_analysis_layers(analysis, cards[corpus] if corpus is not None else None)
     if encoder is not None:
         corpus = yield from _encoder_corpus(node, cards, encoder)
         read |= {corpus} if encoder.source.learns_from_data and not encoder.source.learns_from_all else set()
@@ -73,14 +74,16 @@ def _task_corpus(name: str, task: Node, cards: Cards) -> Checked:
 
 
 def _analysis_corpus(analysis: Node, cards: Cards) -> Checked:
-    """The one that it names, the only one, or the only one with its layers."""
+    """The one that it names, the only one, or the only one with its layers; the first, if its type reads no layers."""
     said = _said(analysis)
     if said is not None and said not in cards:
         yield _unknown(said, analysis, cards)
         return None
     layers = layers_named(analysis)
-    if said is not None or len(cards) == 1 or not layers:
+    if said is not None or len(cards) == 1:
         return said or only(cards)
+    if not layers:
+        return next(iter(cards)) if layers is None else None
     known = {name: card for name, card in cards.items() if card is not None}
     having = corpora_with(layers, known)
     if len(having) != 1 and len(known) == len(cards):

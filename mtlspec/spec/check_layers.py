@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.cards import DataCard
+from mtlspec.spec.demands import OneCorpus
 from mtlspec.spec.families import ANALYSES, TASKS, AnalysisOptions, LabelProblem, LayerKind, TaskOptions
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import either, shorten
@@ -46,6 +47,11 @@ def check_task_layer(task: Node, card: DataCard | None) -> Iterator[SpecError]:
 def label_error(task: Node, problem: LabelProblem) -> SpecError:
     """Asked before anything runs where a card names all labels, else as soon as the data are prepared."""
     return SpecError("E811", problem.message, task.near((problem.option,)).place, problem.hint)
+
+
+def reads_one_corpus(analysis: Node) -> bool:
+    options = _options(analysis)
+    return options is not None and issubclass(options, OneCorpus)
 
 
 def layers_named(analysis: Node) -> dict[str, LayerKind] | None:

@@ -19,20 +19,17 @@ from mtlspec.analyses.task_similarity import BrainFile, Options
 from mtlspec.contract.analyses import check_findings
 from mtlspec.data.batching import collate
 from mtlspec.data.prepared import Prepared
-from mtlspec.errors import DataError, SpecError, StageError
+from mtlspec.errors import DataError, StageError
 from mtlspec.io.digest import digest_tree
 from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.model.multitask import load_model
-from mtlspec.plan.foundation import Foundation
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob, Measurement
 from mtlspec.results.tables import Table
-from mtlspec.spec.load import load_spec
 from tests import planted
 from tests.model_rows import model_row
 from tests.unit.analyses.test_dissociation import TABLE_10
-from tests.unit.spec.small_project import make_project
 
 TASKS = ("mnli", "qqp", "qnli", "ag", "sst2")
 SEEDS = (1, 2)
@@ -294,12 +291,3 @@ def test_pairs_of_a_group_are_gathered_and_points_of_a_sweep_are_told_apart(tmp_
     assert [one["dissociation"] for one in found] == ["pair [alpha 1]"] * 2 + ["pair [alpha 2]"] * 2
     assert [point["y"] for point in found[2]["points"]] == [4, 4, 4]
     assert found[0]["r"] is None and found[0]["p_holm"] is None, "nothing varies, nothing is told"
-
-
-def test_a_corpus_that_the_spec_has_not_is_one_clear_line(tmp_path: Path) -> None:
-    spec = load_spec(tmp_path / "specs/study.yaml", make_project(tmp_path)).spec
-    foundation = Foundation(spec, "import-x", {"passages": "prepare-passages", "wiki": "prepare-wiki"})
-    assert foundation.of_analysis(_options(data="wiki"), ()) == {"prepare-wiki": "prepare-wiki"}
-    with pytest.raises(SpecError, match="'task_similarity' reads the corpus 'wikis', which the spec has not") as error:
-        foundation.of_analysis(_options(data="wikis"), ())
-    assert error.value.code == "E899" and "did you mean 'wiki'" in str(error.value)

@@ -62,6 +62,11 @@ def test_several_corpora_take_the_place_of_one_that_is_extended(load: Load, proj
     assert loaded.spec.tasks["lem"].data == "lem"
 
 
+SIMILARITY = (
+    "  specialised: {type: iap, models: [mtl]}\n"
+    "  alike: {type: task_similarity, models: [stl], dissociation: [specialised]%s}\n"
+)
+THREE = SOUND.replace("other: second}", "other: second, text: {extends: second, name: third}}")
 PROBE = "  heads: {type: attention_probe, models: [stl], dep: dep%s}\n"
 
 BROKEN: dict[str, tuple[str, list[str]]] = {
@@ -139,6 +144,17 @@ BROKEN: dict[str, tuple[str, list[str]]] = {
         SOUND + PROBE % ", data: otter",
         ["18:65: error E855: the spec has no corpus 'otter'; did you mean 'other'?"],
     ),
+    "similarity in no corpus": (
+        SOUND + SIMILARITY % ", data: otter",
+        ["19:84: error E855: the spec has no corpus 'otter'; did you mean 'other'?"],
+    ),
+    "a corpus that similarity does not read, either": (
+        THREE + SIMILARITY % "",
+        [
+            "3:36: error E852: no task, no analysis and no encoder reads the corpus 'text'; leave it out, or "
+            "name it in a task's `data`"
+        ],
+    ),
 }
 
 
@@ -151,6 +167,12 @@ def test_wrong_corpora_are_told_to_the_letter(name: str, complaints: Complaints)
 def test_a_probe_reads_the_corpus_that_has_its_layers(load: Load) -> None:
     loaded = load(SOUND + PROBE % "")
     assert loaded.spec.analyses["heads"].data == "pos"  # type: ignore[attr-defined]
+
+
+def test_an_analysis_without_layers_may_read_a_corpus_of_its_own(load: Load) -> None:
+    loaded = load(THREE + SIMILARITY % ", data: text")
+    assert loaded.spec.analyses["alike"].data == "text"  # type: ignore[attr-defined]
+    assert load(SOUND + SIMILARITY % "").spec.analyses["alike"].data == "pos"  # type: ignore[attr-defined]
 
 
 def test_an_encoder_that_learns_from_nothing_needs_no_corpus(complaints: Complaints, project: Project) -> None:
