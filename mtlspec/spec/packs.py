@@ -20,16 +20,22 @@ Figures = dict[str, MeanAndStd]
 """task -> (mean, standard deviation over seeds)"""
 
 
-class Pack(Frozen):
-    """The figures of one study with one encoder. Groups and tasks bear the names that specs use for them."""
+class Published(Frozen):
+    """What every pack says of the study and of the encoder that its figures are of."""
 
     pack: int
     title: str
     paper: str
-    source: str = Field(description="The tables that the figures stand in.")
+    source: str = Field(description="The tables and figures that the numbers stand in.")
     encoder: str
     corpus: str
     seeds: int
+    notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
+
+
+class Pack(Published):
+    """The figures of the stem cell study with one encoder. Groups and tasks bear the names that specs use for them."""
+
     heads: int = Field(description="Attention heads of the encoder.")
     metrics: dict[str, str] = Field(description="Task -> main metric.")
     scores: dict[str, Figures] = Field(description="Model group -> task -> test score.")
@@ -37,7 +43,6 @@ class Pack(Frozen):
     heads_kept: dict[str, Figures] = Field(default_factory=dict, description="Model group -> task -> share in percent.")
     samples_per_second: dict[str, dict[str, int]] = Field(default_factory=dict)
     utilisation: dict[str, dict[str, float]] = Field(default_factory=dict, description="Agreement of head utilisation.")
-    notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
 
     def stored(self) -> dict[str, Any]:
         """As a stage's parameters hold it: mappings become lists of pairs, because stored keys are sorted."""

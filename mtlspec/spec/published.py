@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, Strict
 
 from mtlspec.kinds import Frozen, Sequence_
-from mtlspec.spec.packs import FOLDER, Pack, load_pack, pack_names
+from mtlspec.spec.packs import FOLDER, Pack, Published, load_pack, pack_names
 from mtlspec.spec.tagging_pack import TaggingPack
 from mtlspec.spec.yaml import read_yaml
 
@@ -40,20 +40,12 @@ def _mean(cell: Figure) -> float | None:
     return cell[0] if isinstance(cell, tuple) else cell
 
 
-class TablesPack(Frozen):
+class TablesPack(Published):
     """The figures of a study with one encoder, table by table. Tasks bear the names that specs use for them."""
 
-    pack: int
     study: str
-    title: str
-    paper: str
-    source: str = Field(description="The tables and figures that the numbers stand in.")
-    encoder: str
-    corpus: str
-    seeds: int
     heads: int = Field(description="Attention heads of the encoder.")
     tables: Sequence_[PublishedTable]
-    notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
 
     def table(self, wanted: str) -> PublishedTable | None:
         return next((table for table in self.tables if table.id == wanted), None)

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
-from mtlspec.kinds import Frozen, Sequence_
+from mtlspec.kinds import Sequence_
+from mtlspec.spec.packs import Published
 
 Arrow = Literal["up", "down", ""]
 _ARROWS: Mapping[str, Arrow] = {"↑": "up", "↓": "down", "": ""}
@@ -40,20 +41,13 @@ class PrintedStatistics(NamedTuple):
     label_entropy: float
 
 
-class TaggingPack(Frozen):
+class TaggingPack(Published):
     """Scores of one way of sharing. Rows are kept as text; `row` reads them."""
 
-    pack: int
     study: Literal["sequence_tagging"]
-    title: str
-    paper: str
-    source: str = Field(description="The tables that the figures stand in.")
     sharing: Literal["hard", "task_embedding/decoder", "task_embedding/encoder"] = Field(
         description="How the paper's models share, as specs say it."
     )
-    encoder: str
-    corpus: str
-    seeds: int
     tasks: Sequence_[str] = Field(description="The columns of all rows.")
     statistics: dict[str, str] = Field(description="Table 1, by task.")
     pairs: dict[str, str] = Field(description="The task that is added -> a row; on the diagonal stands STL.")
@@ -65,7 +59,6 @@ class TaggingPack(Frozen):
     without: dict[str, str] = Field(default_factory=dict, description="The task that is left out of all -> a row.")
     without_up: str = ""
     without_down: str = ""
-    notes: Sequence_[str] = Field(default=(), description="Figures that are doubtful, and why.")
 
     @field_validator("pairs", "without")
     @classmethod
