@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import count, cycle, islice
 from pathlib import Path
@@ -50,6 +51,16 @@ def write_glue(root: Path, train: int = 48, test: int = 16) -> None:
     rows = _rows(4000, test, mnli, lambda a, b, _, n: (str(n), a, b))
     _write(root / "diagnostic/diagnostic.tsv", [("index", "sentence1", "sentence2"), *rows])
     _write_singles(root, sizes)
+
+
+def write_transfer(root: Path, train: int = 24, test: int = 16) -> None:
+    """SciTail and IMDB, in the layouts of their cards."""
+    for number, (split, size) in enumerate((("train", train), ("dev", test), ("test", test))):
+        rows = _rows(700 * number, size, ("entails", "neutral"), lambda a, b, label, _: (a, b, label))
+        _write(root / f"SciTailV1.1/tsv_format/scitail_1.0_{split}.tsv", rows)
+        reviews = _rows(700 * number, size, ("neg", "pos"), lambda a, b, label, _: (f"{a} {b}", label))
+        if split != "dev":
+            _write(root / f"imdb/{split}.jsonl", [(json.dumps({"text": a, "label": b}),) for a, b in reviews])
 
 
 def _write_singles(root: Path, sizes: dict[str, tuple[int, int]]) -> None:

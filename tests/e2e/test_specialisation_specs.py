@@ -12,9 +12,9 @@ import pytest
 
 from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
-from mtlspec.spec.expand import expand
+from mtlspec.spec.expand import ModelVariant, expand
 from mtlspec.spec.load import LoadedSpec, load_spec
-from tests.e2e.glue_files import write_glue
+from tests.e2e.glue_files import write_glue, write_transfer
 from tests.e2e.study import Study
 from tests.unit.data import tokenizers_of
 
@@ -26,6 +26,7 @@ FAMILIES = {  # of the encoder that each spec names
     "deberta": "deberta-v2",
     "bert_large": "bert",
     "bert": "bert",
+    "tinybert": "bert",
 }
 FIVE = ("mnli", "qqp", "qnli", "ag", "sst2")
 GLUE = ("cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst2", "stsb")
@@ -42,13 +43,26 @@ TRAININGS = {
         **{"stl": 9, "pair_frozen": 10, "five": 1, "ag_pair_qnli": 1, "ag_pair_sst2": 1},
         **{"ticket_share": 1, "prune_least": 1, "random_heads": 1, "iat_by_delta": 6, "iat_by_alpha": 5},
         **{f"from_{task}": 5 for task in FIVE},
+        **dict.fromkeys(("few_mtl", "few_iat", "few_ticket_share", "few_random_heads"), 8),
+    },
+    "tinybert": {
+        **{"pair_teacher": 10, "pair_inside": 10, "pair": 10, "stl_teacher": 8, "stl_inside": 8, "stl": 8},
+        **{"all_inside": 1, "mtl": 1, "iat": 1},
+        **{"all_inside_proportional": 1, "mtl_proportional": 1, "iat_proportional": 1},
     },
 }
 """Models of each group, with one seed."""
+ANNEALED = ("mtl", "iat", "ticket_share", "prune_least", "random_heads", "iat_by_delta", "iat_by_alpha", "all_inside")
 
 
 def _load(name: str) -> LoadedSpec:
     return load_spec(ROOT / f"specs/paper/functional_specialization_{name}.yaml", Project(ROOT))
+
+
+def _epochs(one: ModelVariant) -> int:
+    if one.train.distil is not None:
+        return 2 if one.train.distil.looks_inside else 3
+    return 20 if one.train.draw == "balanced" else 5
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -60,9 +74,11 @@ def test_every_model_has_the_settings_of_the_paper(name: str) -> None:
     assert counts == TRAININGS[name]
     for one in models:
         train = one.train
-        assert (train.epochs, train.batch.sentences, train.lr.encoder, train.lr.decoder) == (5, 32, 2e-5, 2e-5)
+        assert train.epochs == _epochs(one)
+        assert (train.distil is not None) == (name == "tinybert" and "teacher" not in one.group)
+        assert (train.batch.sentences, train.lr.encoder, train.lr.decoder) == (32, 2e-5, 2e-5)
         assert (train.warmup, train.weight_decay, train.keep, train.balance.type) == (0.1, 0, "last", "none")
-        proportional = one.group not in ("mtl", "iat", "ticket_share", "prune_least", "random_heads") and not one.sweep
+        proportional = one.group not in ANNEALED
         assert train.sampler.type == ("proportional" if proportional else "annealed"), one.name
         if one.group in ("mtl", "iat", "mtl_proportional", "iat_proportional"):
             assert one.tasks == GLUE
@@ -74,7 +90,7 @@ def test_every_model_has_the_settings_of_the_paper(name: str) -> None:
             }
 
 
-def _write_encoder(directory: Path, family: str) -> dict[str, str]:
+def _write_encoder(directory: Path, family: str, layers: int) -> dict[str, str]:
     """A small encoder of the family with a tokenizer of its own kind; returns the digests of its files."""
     import torch
     from safetensors.torch import save_file
@@ -84,7 +100,7 @@ def _write_encoder(directory: Path, family: str) -> dict[str, str]:
 
     tokenizers_of.write(family, directory)
     config = AutoConfig.from_pretrained(directory)
-    config.num_hidden_layers, config.vocab_size = 2, len(tokenizers_of.own(directory))
+    config.num_hidden_layers, config.vocab_size = layers, len(tokenizers_of.own(directory))
     with torch.random.fork_rng():
         torch.manual_seed(3)
         model = build_model(config)
@@ -93,13 +109,15 @@ def _write_encoder(directory: Path, family: str) -> dict[str, str]:
     return {path.name: digest_file(path) for path in sorted(directory.iterdir())}
 
 
-def _project(root: Path, family: str, environment: dict[str, str]) -> Study:
+def _project(root: Path, name: str, environment: dict[str, str]) -> Study:
     """The paper's specs and cards with stand-ins for the encoder and all corpora, of which more is held out for dev."""
     study = Study.create(root)
     for folder in ("specs/paper", "registry/data", "registry/encoders"):
         shutil.copytree(ROOT / folder, study.root / folder, dirs_exist_ok=True)
     write_glue(Path(environment["MTLSPEC_DATA"]) / "glue")
-    source = {"type": "directory", "path": "standin", "sha256": _write_encoder(study.root / "standin", family)}
+    write_transfer(Path(environment["MTLSPEC_DATA"]))
+    digests = _write_encoder(study.root / "standin", FAMILIES[name], 12 if name == "tinybert" else 2)
+    source = {"type": "directory", "path": "standin", "sha256": digests}
     card = {"card": "encoder", "name": "standin", "licence": "none", "source": source}
     (study.root / "registry/encoders/standin.yaml").write_text(json.dumps(card))
     return study
@@ -120,9 +138,10 @@ def _json(path: Path) -> Any:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path) -> None:
     where = {"MTLSPEC_DATA": str(tmp_path / "data")}
-    study = _project(tmp_path / "study", FAMILIES[name], where)
+    study = _project(tmp_path / "study", name, where)
     _lock(study, [card.name for card in _load(name).data.values()], where)
     small = ["encoder.card=standin", "run.device=cpu", "train.epochs=1", "seeds=[1]"]
+    small += [f"models.{group}.seeds=1" for group in TRAININGS[name] if group.startswith("few_")]
     overrides = [word for setting in small for word in ("--set", setting)]
     spec = f"specs/paper/functional_specialization_{name}.yaml"
     study.mtlspec("run", spec, "--no-publish", "--as", "small_study", *overrides, **where)
