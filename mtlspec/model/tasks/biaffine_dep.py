@@ -134,6 +134,16 @@ class BiaffineDep(Task):
             heads = torch.index_copy(heads, 0, broken, decoder.best_trees(scores, mask[broken].sum(1)))
         return heads
 
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """Mean over the words of the entropy of their heads, as a share of that of all words and ROOT alike."""
+        import torch
+
+        mask = batch.word_mask
+        entropy = torch.special.entr(self._scorer.arcs(states, mask).detach().softmax(2)).sum(2)  # [B, W]
+        words = mask.sum(1).clamp(min=1)
+        found: Tensor = entropy.masked_fill(~mask, 0.0).sum(1) / (words * torch.log(words + 1.0))
+        return found.clamp(0.0, 1.0)
+
     def gold_values(self, split: PreparedSplit) -> Sequence[GoldTree]:
         """Trees without words where the data have none; a word without the tag that a rule reads is no punctuation."""
         from mtlspec.metrics.attachment import GoldTree, punctuation

@@ -146,6 +146,14 @@ class BiaffineNer(Task):
             found[row].append((first, end + 1, self.types[kind - 1]))
         return found
 
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """Mean over all spans of the entropy of their classes, as a share of the largest one possible."""
+        from mtlspec.model.entropy import normalised_entropy
+
+        spans = _spans(batch.word_mask)
+        entropy = normalised_entropy(self._scores(states.words).detach().softmax(3))  # [B, N, N]
+        return entropy.masked_fill(~spans, 0.0).sum((1, 2)) / spans.sum((1, 2)).clamp(min=1)
+
     def gold_values(self, split: PreparedSplit) -> Sequence[GoldSpans]:
         from mtlspec.metrics.entities import GoldSpans
 

@@ -108,6 +108,25 @@ class CrfConstituency(Task):
             classes[tops] = found[tops, : self.phrases.chains].argmax(1)
         return self._trees(spans, classes, sizes)
 
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """Mean over spans of how unsure it is whether the tree has them, from 0 to 1.
+
+        Single words and the whole sentence, which every tree has, are left out; two words have one tree.
+        """
+        import torch
+
+        from mtlspec.model.entropy import normalised_entropy
+        from mtlspec.structs import tree_crf
+
+        lengths = batch.word_mask.sum(1)
+        there = tree_crf.marginals(self.module.spans(self._posts(states, lengths)).detach(), lengths).clamp(0.0, 1.0)
+        post = torch.arange(there.shape[1], device=there.device)
+        width = (post.unsqueeze(0) - post.unsqueeze(1)).unsqueeze(0)  # [1, F, F]
+        size = lengths.view(-1, 1, 1)
+        open_ = (width > 1) & (width < size) & (post.view(1, 1, -1) <= size)
+        entropy = normalised_entropy(torch.stack([there, 1 - there], 3)).masked_fill(~open_, 0.0)
+        return (entropy.sum((1, 2)) / open_.sum((1, 2)).clamp(min=1)).float()
+
     def _posts(self, states: States, lengths: Tensor) -> Tensor:
         from mtlspec.model.tasks._fencepost_scorer import fenceposts
 

@@ -137,6 +137,16 @@ class SpanSrl(Task):
             frames[b].setdefault(predicate, []).append((start, end, self.roles[label]))
         return [tuple(Frame(p, "", tuple(sorted(found[p]))) for p in sorted(found)) for found in frames]
 
+    def uncertainty(self, states: States, batch: Batch) -> Tensor:
+        """Mean over kept pairs of the entropy of their roles, as a share of the largest one possible."""
+        from torch.nn.functional import pad
+
+        from mtlspec.model.entropy import normalised_entropy
+
+        ranked = self._rank(states, batch)
+        entropy = normalised_entropy(pad(ranked.scores.detach().float(), (1, 0)).softmax(3))  # [B, K, P]
+        return entropy.masked_fill(~ranked.mask, 0.0).sum((1, 2)) / ranked.mask.sum((1, 2)).clamp(min=1)
+
     def gold_values(self, split: PreparedSplit) -> Sequence[tuple[Frame, ...] | None]:
         return split.values(self.layer)
 
