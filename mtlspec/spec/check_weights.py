@@ -8,15 +8,15 @@ from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
-_KEYED = (("balance", "static", "weights"),)
-"""A part of `train`, its type and the option that maps tasks to something."""
+_KEYED = (("balance", "static", "weights", "to weigh"), ("sampler", "mt_uncertainty", "proxy", "to lend scores to"))
+"""A part of `train`, its type, the option that maps tasks to something, and what for."""
 
 
 def check_weights(train: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
     """Keys that are no task, in the options of a `train`; what is said for all models is told once, by its place."""
-    for key, said in _task_keys(train).items():
+    for key, said, purpose in _task_keys(train):
         if tasks and key not in tasks:
-            message = f"there is no task '{shorten(key)}' to weigh"
+            message = f"there is no task '{shorten(key)}' {purpose}"
             yield SpecError("E176", message, said.key or said.place, did_you_mean(key, tasks))
 
 
@@ -28,11 +28,9 @@ def swept_train(key: str, value: Node, key_place: Place) -> Node:
     return node
 
 
-def _task_keys(train: Node) -> dict[str, Node]:
-    found: dict[str, Node] = {}
-    for part, kind, option in _KEYED:
+def _task_keys(train: Node) -> Iterator[tuple[str, Node, str]]:
+    for part, kind, option, purpose in _KEYED:
         said = train.child(part)
         type_ = said.child("type") if said is not None else None
         if said is not None and (type_ is None or type_.value == kind):
-            found |= said.children(option)
-    return found
+            yield from ((key, node, purpose) for key, node in said.children(option).items())

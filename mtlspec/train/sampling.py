@@ -19,6 +19,7 @@ class TaskSizes:
 
     examples: tuple[int, ...]
     batches: tuple[int, ...]  # per pass over the data
+    names: tuple[str, ...] = ()  # of the tasks
 
     def __len__(self) -> int:
         return len(self.examples)

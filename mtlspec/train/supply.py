@@ -40,7 +40,8 @@ class Supply:
             Feed(task.name, rows, split.lengths[rows], options.batch, seed)
             for task, split, rows in zip(tasks, self.splits, self._samples(tasks, options, seed), strict=True)
         ]
-        self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(feed.batches_per_pass for feed in self.feeds))
+        batches, names = (feed.batches_per_pass for feed in self.feeds), (task.name for task in tasks)
+        self.sizes = TaskSizes(tuple(map(len, self.feeds)), tuple(batches), tuple(names))
         self.sampler = options.sampler.build(self.sizes, options.batch.sentences, options.epochs, seed)
         self.batches_per_epoch = max(
             (joint.feed.batches_per_pass for joint in self._joint), default=self.sampler.batches_per_epoch()
@@ -79,7 +80,8 @@ class Supply:
         """How many batches an epoch of every task's single-task model has."""
         if self._joint:
             return list(self.sizes.batches)
-        own = [TaskSizes((n,), (batches,)) for n, batches in zip(self.sizes.examples, self.sizes.batches, strict=True)]
+        each = zip(self.sizes.examples, self.sizes.batches, self.sizes.names, strict=True)
+        own = [TaskSizes((n,), (batches,), (name,)) for n, batches, name in each]
         samplers = [options.sampler.build(size, options.batch.sentences, options.epochs, seed) for size in own]
         return [sampler.batches_per_epoch() for sampler in samplers]
 

@@ -214,6 +214,10 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("seeds: [1, 2]", "sweep: {train.balance: [none, {type: static, weights: {pos: 1, lem: 1, foo: 2}}]}"),
         ["12:72: error E176: there is no task 'foo' to weigh; known: lem, pos"],
     ),
+    "proxy of an unknown task": (
+        ("train: {epochs: 8}", "train: {sampler: {type: mt_uncertainty, proxy: {foo: pos}}}"),
+        ["15:84: error E176: there is no task 'foo' to lend scores to; known: lem, pos"],
+    ),
     "sweep without values": (
         ("seeds: [1, 2]", "sweep: {train.epochs: []}"),
         ["12:23: error E163: the sweep over 'train.epochs' has no values"],

@@ -35,7 +35,7 @@ Judge = Callable[[Sequence[Part]], list[Tensor]]
 
 def build(sizes: Sequence[int], sentences: int, **options: Any) -> Sampler:
     made = kinds.parse(SAMPLERS, SamplerOptions, {"type": "mt_uncertainty", **options})
-    return made.build(TaskSizes(tuple(sizes), (1,) * len(sizes)), sentences, 1, 1)
+    return made.build(TaskSizes(tuple(sizes), (1,) * len(sizes), tuple("abcdefgh"[: len(sizes)])), sentences, 1, 1)
 
 
 def seen(sampler: Sampler, unsure: Sequence[Sequence[float] | None]) -> View:
@@ -112,6 +112,17 @@ def test_tasks_that_do_not_say_get_the_share_of_random_draws(silent: set[int]) -
         for part in parts:
             counts[part.task] += len(part.rows)
         assert all(abs(counts[task] - step * 4 / 3) < 1 for task in silent)
+
+
+def test_a_proxy_lends_what_candidates_are_chosen_by() -> None:
+    """Of b, which does not say, as many candidates are chosen as of a, which lends; c is never as unsure."""
+    sampler = build((4, 4, 4), 4, proxy={"b": "a"})
+    assert drawn(sampler, [[0.9, 0.8, 0.1, 0.1], None, [0.3] * 4]) == {0: [0, 1], 1: [0, 1]}
+    assert sum(map(len, drawn(build((4, 2), 4, proxy={"b": "a"}), [[0.9] * 4, None]).values())) == 4
+    # Lent nothing: the lender does not say either, or is not there.
+    for options in ({"b": "c"}, {"b": "x"}):
+        counts = drawn(build((8, 8, 8), 6, proxy=options), [[0.9] * 8, None, None])
+        assert {task: len(rows) for task, rows in counts.items()} == {0: 2, 1: 2, 2: 2}
 
 
 def test_other_errors_of_a_judge_are_not_taken_for_silence() -> None:
