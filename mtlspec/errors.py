@@ -8,6 +8,7 @@
     ├── IntegrityError      exit 5   E5xx  bytes on disk are not the bytes that were recorded
     └── SetupError          exit 6   E6xx  the machine or the project is not set up for this
 
+New text and exported models have E53x (data errors) and E54x to E557 (what a command line asks for) of their own.
 Several problems of one file travel together in a `Problems` group. Interrupted runs exit with 130.
 Every class has one number range, every raise one number: `grep E103` finds the only place that says it.
 """

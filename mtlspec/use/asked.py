@@ -95,7 +95,7 @@ def _distributions(task: Task, states: States, batch: Batch) -> list[Any]:
     if isinstance(task, Classification):
         return [_shown(row, task.labels) for row in task.module(states, batch).softmax(1).tolist()]
     assert isinstance(task, Tagging)
-    found = task._tagger.probabilities(states.words, batch.word_mask).tolist()
+    found = task.tagger.probabilities(states.words, batch.word_mask).tolist()
     lengths = batch.word_mask.sum(1).tolist()
     return [[_shown(word, task.tags) for word in row[:size]] for row, size in zip(found, lengths, strict=True)]
 

@@ -73,6 +73,11 @@ class Tagging(Task):
         self._tagger = options.decoder.build(width, self.tags, scheme)
         self.module = nn.ModuleDict({"dropout": self._dropout, "tagger": self._tagger.module})
 
+    @property
+    def tagger(self) -> Tagger:
+        """What scores the tags, whoever's parameters it has."""
+        return self._tagger
+
     def tagger_of(self, tags: Sequence[str]) -> Tagger:
         """A tagger like this task's, with other tags and fresh parameters; it forbids no sequence of them."""
         return self.decoder.build(self._width, tags, "plain")
