@@ -147,7 +147,8 @@ def interval_text(interval: tuple[float, float] | None) -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": r"$-$", "<": r"$<$", ">": r"$>$",
-    "·": r"$\cdot$", "→": r"$\rightarrow$", "Δ": r"$\Delta$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--",
+    "·": r"$\cdot$", "→": r"$\rightarrow$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "Δ": r"$\Delta$", "≤": r"$\leq$", "≥": r"$\geq$", "–": "--",
 }  # fmt: skip
 
 

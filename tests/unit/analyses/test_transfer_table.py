@@ -108,6 +108,7 @@ def test_the_tables_are_laid_out_as_the_papers(planted: Any, tmp_path: Path) -> 
     assert rows["oracle"] == ["94.00 ↑", "80.00 ↑", "60.00", "60.00 ↑", "3", "0"]
     assert {row[0].text: row[1].text for row in without.rows}["all − pos"] == "–"
     assert [row[1].text for row in chosen.rows] == ["chunk", "pos", "none: the task alone", "ner"]
+    assert r"80.00 $\uparrow$" in pairs.latex()
     assert any("Harms others most often (once): hyp." in sentence for sentence in findings.summary)
 
 
