@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from mtlspec.data.defects import Defects, renamed
 from mtlspec.data.escapes import unescape
 from mtlspec.data.files import split_files
+from mtlspec.data.malformed import refuse, tried
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.card_families import ReaderOptions
@@ -116,11 +118,17 @@ def _parsed(
         if None in blocks:
             raise _different_lengths(last, blocks, count)
         try:
-            parts = [reader.parse(block) for reader, block in zip(readers, blocks, strict=True)]
-            found: Sentence | DataError = _merge(taken, parts)
+            yield _merge(taken, _parts(readers, blocks))
         except DataError as defect:
-            found = defect
-        yield found
+            yield defect
+
+
+def _parts(readers: Sequence[ReaderOptions], blocks: Sequence[Block]) -> list[Sentence]:
+    """The sentence as each of the aligned files has it."""
+    defects: list[DataError] = []
+    found = [tried(defects, partial(reader.parse, block)) for reader, block in zip(readers, blocks, strict=True)]
+    refuse(defects)
+    return [part for part in found if part is not None]
 
 
 def _blocks(reader: ReaderOptions, files: Sequence[tuple[Path, str]]) -> Iterator[Block]:

@@ -19,17 +19,19 @@ _REMEDY = "leave such sentences out with `on_invalid: drop` in the card"
 
 @dataclass
 class Defects:
-    """Malformed sentences of a split, of which the first are kept."""
+    """Malformed sentences of a split and all that is wrong with them, of which the first are kept."""
 
     card: str
     split: str
+    sentences: int = 0
     count: int = 0
-    first: list[DataError] = field(default_factory=list)
+    first: list[MtlspecError] = field(default_factory=list)
 
-    def add(self, defect: DataError) -> None:
-        self.count += 1
-        if len(self.first) < NAMED:
-            self.first.append(defect)
+    def add(self, sentence: DataError) -> None:
+        """What is wrong with one of them."""
+        self.sentences += 1
+        self.count += len(sentence.problems)
+        self.first += sentence.problems[: NAMED - len(self.first)]
 
     def error(self, end: DataError | None = None) -> MtlspecError:
         """All of them; `end` is what made the rest of the files unreadable, if anything did."""
@@ -37,14 +39,15 @@ class Defects:
         if self.count + len(ends) == 1:
             return end or _with_remedy(self.first[0])
         shown = f"; the first {NAMED} are named" if self.count > NAMED else ""
-        verb = "sentence is" if self.count == 1 else "sentences are"
-        message = f"{self.count:,} {verb} malformed in the {self.split} files of '{self.card}'{shown}"
+        verb = "sentence is" if self.sentences == 1 else "sentences are"
+        several = f", with {self.count:,} defects" if self.count > self.sentences else ""
+        message = f"{self.sentences:,} {verb} malformed in the {self.split} files of '{self.card}'{several}{shown}"
         helps = any(defect.code not in _UNALIGNED for defect in self.first)
         hint = f"mend them, or {_REMEDY}" if helps else "their files do not have the same sentences"
         return Problems([DataError("E740", message, None, hint), *self.first, *ends])
 
 
-def _with_remedy(defect: DataError) -> DataError:
+def _with_remedy(defect: MtlspecError) -> MtlspecError:
     if defect.code in _UNALIGNED or (defect.hint is not None and "on_invalid" in defect.hint):
         return defect
     hint = f"{defect.hint}, or {_REMEDY}" if defect.hint else _REMEDY

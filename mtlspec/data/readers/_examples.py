@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import Field
 
 from mtlspec.data.blocks import Block, cells
+from mtlspec.data.malformed import refuse, tried
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, did_you_mean
 from mtlspec.kinds import Sequence_
@@ -102,23 +104,23 @@ class ExampleOptions(ReaderOptions):
 
     def example(self, get: Get, block: Block) -> Sentence:
         """The example of one row; `get` gives what stands at a place, None where nothing does."""
-        texts = tuple(_text(get(place), place, block) for place in self.text)
-        words = _words(get(self.words), self.words, block) if self.words is not None else ()
-        layers: dict[str, Layer] = {}
+        defects: list[DataError] = []
+        texts = [tried(defects, partial(_text, get(place), place, block)) for place in self.text]
+        words = tried(defects, partial(_words, get(self.words), self.words, block)) if self.words is not None else ()
+        layers: dict[str, Layer | None] = {}
         for name, place in self.label.items():
-            label = self._class(name, get(place), place, block)
-            if label is not None:
-                layers[name] = label
+            layers[name] = tried(defects, partial(self._class, name, get(place), place, block))
         for name, place in self.value.items():
-            number = self._number(get(place), place, block)
-            if number is not None:
-                layers[name] = number
+            layers[name] = tried(defects, partial(self._number, get(place), place, block))
         for name, place in self.tags.items():
-            tags = self._tags(name, get(place), place, len(words), block)
-            if any(tag is not None for tag in tags):
-                layers[name] = tags
-        name_ = None if self.id is None else _scalar(get(self.id), self.id, block)
-        return Sentence(name_ or str(block.number), words, layers, (block.file, block.first), texts=texts)
+            size = None if words is None else len(words)
+            tags = tried(defects, partial(self._tags, name, get(place), place, size, block))
+            layers[name] = tags if tags and any(tag is not None for tag in tags) else None
+        name_ = None if self.id is None else tried(defects, partial(_scalar, get(self.id), self.id, block))
+        refuse(defects)
+        found = {column: layer for column, layer in layers.items() if layer is not None}
+        read = tuple(text for text in texts if text is not None)
+        return Sentence(name_ or str(block.number), words or (), found, (block.file, block.first), texts=read)
 
     def _class(self, name: str, cell: Any, place: Column, block: Block) -> str | None:
         """Blanks around a label are no part of it, `x ` and `x` are one class, unless `classes` says what it means."""
@@ -144,15 +146,19 @@ class ExampleOptions(ReaderOptions):
             raise DataError("E712", message, block.place(), "list it in `missing` if it means that there is none")
         return number
 
-    def _tags(self, name: str, cell: Any, place: Column, size: int, block: Block) -> tuple[str | None, ...]:
+    def _tags(self, name: str, cell: Any, place: Column, size: int | None, block: Block) -> tuple[str | None, ...]:
+        """`size`: the number of words, if they can be read."""
         if cell is None or cell in self.missing:
             return ()
         found = cells(cell) if isinstance(cell, str) else cell
         if not isinstance(found, list):
             raise DataError("E719", f"'{place}' must be a list of tags, not {show(cell)}", block.place())
-        if len(found) != size:
-            raise DataError("E718", f"{len(found)} tags in '{place}', but {size} words", block.place())
-        return tuple(self._class(name, tag, place, block) for tag in found)
+        defects: list[DataError] = []
+        tags = tuple([tried(defects, partial(self._class, name, tag, place, block)) for tag in found])
+        if size is not None and len(found) != size:
+            defects.append(DataError("E718", f"{len(found)} tags in '{place}', but {size} words", block.place()))
+        refuse(defects)
+        return tags
 
 
 def _text(cell: Any, place: Column, block: Block) -> str:

@@ -21,18 +21,22 @@ def checked(
     convert: Literal["iob2", "iobes"] | None,
     block: Block,
     lines: Sequence[int],
+    defects: list[DataError],
 ) -> tuple[str | None, ...]:
     """Span tags that follow their scheme, as `convert` wants them; `lines` are the block's lines they stand on.
 
+    Tags that do not are added to `defects`, each on its own: what follows one is read as if it were right.
     None is a word without a tag: what stands beside it may belong to any span, so nothing is asked of it.
     """
-    found = _check(tags, scheme, block, lines)
+    found = _check(tags, scheme, block, lines, defects)
     if convert == "iobes" and scheme != "iobes":
         return _iobes(found)
     return tuple(map(_iob2, found)) if convert == "iob2" else tuple(found)
 
 
-def _check(tags: Sequence[str | None], scheme: Scheme, block: Block, lines: Sequence[int]) -> list[str | None]:
+def _check(
+    tags: Sequence[str | None], scheme: Scheme, block: Block, lines: Sequence[int], defects: list[DataError]
+) -> list[str | None]:
     """IOB1 becomes IOB2: only so does every span start with a tag of its own."""
     read: list[str | None] = []
     before, label_before = "O", ""
@@ -43,18 +47,21 @@ def _check(tags: Sequence[str | None], scheme: Scheme, block: Block, lines: Sequ
             continue
         prefix, dash, label = tag.partition("-")
         if tag != "O" and not (dash and label and prefix in _PREFIXES[scheme]):
-            raise DataError("E244", f"'{tag}' is not an {scheme.upper()} tag", block.place(at))
+            defects.append(DataError("E244", f"'{tag}' is not an {scheme.upper()} tag", block.place(at)))
+            before, label_before = _UNKNOWN, ""
+            continue
         inside = (before in "IB" and label == label_before) or before == _UNKNOWN
         if scheme == "iob1":
             tag = f"B-{label}" if prefix == "I" and not inside else tag  # noqa: PLW2901
         elif prefix in "IE" and not inside:
-            raise DataError("E245", f"'{tag}' continues no {label} span", block.place(at))
+            defects.append(DataError("E245", f"'{tag}' continues no {label} span", block.place(at)))
+            prefix = _UNKNOWN if scheme == "iobes" else prefix  # whether its span has an end is not asked, too
         elif scheme == "iobes" and prefix in "OBS" and before in "IB":
-            raise DataError("E246", f"'{tag}' leaves a {label_before} span without its end", block.place(at))
+            defects.append(DataError("E246", f"'{tag}' leaves a {label_before} span without its end", block.place(at)))
         read.append(tag)
         before, label_before = prefix, label
     if scheme == "iobes" and before in "IB":
-        raise DataError("E247", f"the {label_before} span is not ended", block.place(lines[-1]))
+        defects.append(DataError("E247", f"the {label_before} span is not ended", block.place(lines[-1])))
     return read
 
 

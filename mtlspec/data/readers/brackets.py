@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.data.blocks import MOST_LINES, Block, endless, lines
+from mtlspec.data.malformed import refuse
 from mtlspec.data.sentence import ConTree, Sentence
 from mtlspec.errors import DataError
 from mtlspec.spec.card_families import ReaderOptions
@@ -77,19 +78,18 @@ class _Builder:
         self.pos: list[str] = []
         self.spans: list[tuple[int, int, str] | None] = []  # None: a bracket that turned out to hold no phrase
         self.open: list[_Node] = []
+        self.defects: list[DataError] = []
 
     def add(self, text: str, line: int, column: int) -> None:
         if text == "(":
             if not self.open and self.spans:
-                raise DataError(
-                    "E220", "a second tree follows the first", self.block.place(line, column), "one tree a line"
-                )
+                self._stop("E220", "a second tree follows the first", line, column, "one tree a line")
             if self.open:
                 self.open[-1].filled = True
             self.open.append(_Node(line, column, len(self.words), len(self.spans)))
             self.spans.append(None)
         elif not self.open:
-            raise DataError("E221", f"'{text}' stands outside of the tree", self.block.place(line, column))
+            self._stop("E221", f"'{text}' stands outside of the tree", line, column)
         elif text == ")":
             self._close(self.open.pop())
         else:
@@ -100,7 +100,8 @@ class _Builder:
             node.label = text
             return
         if node.filled or node.label is None:
-            raise DataError("E222", f"the word '{text}' has no tag of its own", self.block.place(line, column))
+            self._defect("E222", f"the word '{text}' has no tag of its own", line, column)
+            return
         node.filled = True
         if node.label != _TRACE or self.options.traces:
             self.words.append(text)
@@ -109,20 +110,30 @@ class _Builder:
 
     def _close(self, node: _Node) -> None:
         if not node.filled:
-            raise DataError("E223", "a bracket without words", self.block.place(node.line, node.column))
+            self._defect("E223", "a bracket without words", node.line, node.column)
+            return
         if node.slot < 0 or len(self.words) == node.start:  # a tag, or a phrase of traces only
             return
         label = node.label if node.label is not None else ("TOP" if not self.open else None)
         if label is None:
-            raise DataError("E224", "a phrase without a label", self.block.place(node.line, node.column))
+            self._defect("E224", "a phrase without a label", node.line, node.column)
+            return
         if not self.options.functions:
             label = _FUNCTION.sub("", label)
         self.spans[node.slot] = (node.start, len(self.words), label)
 
+    def _defect(self, code: str, message: str, line: int, column: int, hint: str | None = None) -> None:
+        self.defects.append(DataError(code, message, self.block.place(line, column), hint))
+
+    def _stop(self, code: str, message: str, line: int, column: int, hint: str | None = None) -> None:
+        """The brackets before it do not pair: what follows cannot be told."""
+        self._defect(code, message, line, column, hint)
+        refuse(self.defects)
+
     def finish(self) -> tuple[ConTree, tuple[str, ...]]:
-        if self.open:
-            node = self.open[-1]
-            raise DataError("E225", "a bracket is not closed", self.block.place(node.line, node.column))
+        for node in self.open:
+            self._defect("E225", "a bracket is not closed", node.line, node.column)
+        refuse(self.defects)
         spans = tuple(span for span in self.spans if span is not None)
         if not self.words or not spans:
             raise DataError("E226", "a tree without a phrase over words", self.block.place())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from mtlspec.data.blocks import Block, cells, paragraphs, partial_tags
+from mtlspec.data.malformed import refuse
 from mtlspec.data.readers import _schemes
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError
@@ -62,18 +64,27 @@ class Options(ReaderOptions):
     def parse(self, block: Block) -> Sentence:
         """One sentence from its lines."""
         rows, lines = self._rows(block)
-        for name, number in {"word": self.word, **self.column}.items():
-            if not -len(rows[0]) <= number < len(rows[0]):
-                raise DataError("E242", f"no column {number} ('{name}') among {len(rows[0])}", block.place(lines[0]))
+        width = len(rows[0])
+        refuse(
+            [
+                DataError("E242", f"no column {number} ('{name}') among {width}", block.place(lines[0]))
+                for name, number in {"word": self.word, **self.column}.items()
+                if not -width <= number < width
+            ]
+        )
         words = tuple(row[self.word] for row in rows)
-        for at, word in zip(lines, words, strict=True):
-            if not word.strip():
-                raise DataError("E243", "a line without a word", block.place(at))
+        defects = [
+            DataError("E243", "a line without a word", block.place(at))
+            for at, word in zip(lines, words, strict=True)
+            if not word.strip()
+        ]
         layers: dict[str, Layer] = {}
         for name, number in self.column.items():
             for tags in partial_tags({name: [row[number] for row in rows]}, self.missing).values():
                 spans = self.spans.get(name)
-                layers[name] = _schemes.checked(tags, spans, self.convert, block, lines) if spans else tags
+                found = _schemes.checked(tags, spans, self.convert, block, lines, defects) if spans else tags
+                layers[name] = found
+        refuse(defects)
         documents = tuple(line for _, line in block.before)
         return Sentence(str(block.number), words, layers, (block.file, block.first + lines[0]), documents)
 
@@ -81,7 +92,7 @@ class Options(ReaderOptions):
         return self._rows(block)[1][word]
 
     def _rows(self, block: Block) -> tuple[list[list[str]], list[int]]:
-        """The rows that are words, all of one width, and the block's line of each."""
+        """The rows that are words, all of one width (what most of them have), and the block's line of each."""
         separator = _SEPARATORS.get(self.delimiter, self.delimiter)
         rows: list[list[str]] = []
         lines: list[int] = []
@@ -89,8 +100,12 @@ class Options(ReaderOptions):
             if self.comment and line.startswith(self.comment):
                 continue
             row = cells(line) if separator == "blank" else line.split(separator)
-            if rows and len(row) != len(rows[0]):
-                raise DataError("E240", f"{counted(len(row), 'column')} instead of {len(rows[0])}", block.place(at))
             rows.append(row)
             lines.append(at)
+        if any(len(row) != len(rows[0]) for row in rows):
+            width, _ = Counter(map(len, rows)).most_common(1)[0]
+            wrong = [
+                (at, counted(len(row), "column")) for at, row in zip(lines, rows, strict=True) if len(row) != width
+            ]
+            refuse([DataError("E240", f"{found} instead of {width}", block.place(at)) for at, found in wrong])
         return rows, lines

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from mtlspec.data.blocks import Block, paragraphs, partial_tags
+from mtlspec.data.malformed import refuse
 from mtlspec.data.sentence import DepTree, Layer, Sentence
 from mtlspec.errors import DataError
 from mtlspec.io.words import counted
@@ -19,6 +20,7 @@ from mtlspec.spec.words import shorten
 _COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _NOT_A_WORD = re.compile(r"(\d{1,9})-(\d{1,9})|\d+\.\d+")
 _LONGEST_NUMBER = 9  # digits; more are out of range anyway, and Python refuses to read thousands of them
+_WORD = re.compile(r"\d{1,9}")
 _SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S+)")
 _ARC = re.compile(r"(\d+(?:\.\d+)?):\S.*")
 _TYPO = "Typo=Yes"  # the one feature that a multi-word token may have
@@ -42,11 +44,13 @@ class Options(ReaderOptions):
     def parse(self, block: Block) -> Sentence:
         """One sentence from its lines."""
         rows = _Rows.of(block)
+        refuse([*rows.defects, *rows.defects_of_tree()] if rows.defects else ())
         _, words, lemmas, upos, xpos, feats, heads, rels, deps, misc = zip(*rows.words, strict=True)
         layers: dict[str, Layer] = {"lemma": lemmas, "feats": feats, "deps": deps, "misc": misc}
         layers |= partial_tags({"upos": upos, "xpos": xpos}, ("_",))
         if set(heads) != {"_"}:  # a file without syntax has "_" everywhere
-            layers["dep"] = _tree(heads, rels, block, rows.lines)
+            refuse(rows.defects_of_tree())
+            layers["dep"] = DepTree(tuple(map(int, heads)), rels)
         named = (match[1] for comment in rows.comments if (match := _SENT_ID.match(comment)))
         name = next(named, str(block.number))
         place = (block.file, block.first + rows.lines[0])
@@ -58,7 +62,11 @@ class Options(ReaderOptions):
 
 @dataclass
 class _Rows:
-    """The lines of a sentence, sorted by what they are, their ids checked."""
+    """The lines of a sentence, sorted by what they are, and what is wrong with them.
+
+    Behind a line that cannot be told to be a word, or is the wrong one, the next word's number is taken as it comes;
+    what counts words is then not asked.
+    """
 
     block: Block
     words: list[list[str]] = field(default_factory=list)
@@ -69,6 +77,8 @@ class _Rows:
     empty: list[str] = field(default_factory=list)  # ids of empty nodes
     range_line: int = 0
     range_end: int = 0  # the last word of the last multi-word token
+    defects: list[DataError] = field(default_factory=list)
+    last: int | None = 0  # the number of the last word; None if it is not known
 
     @classmethod
     def of(cls, block: Block) -> _Rows:
@@ -81,13 +91,15 @@ class _Rows:
     def add(self, at: int, line: str) -> None:
         if line.startswith("#"):
             if self.words or self.between:
-                raise DataError("E275", "a comment stands between the words", self.block.place(at), "put it above")
+                self._defect("E275", "a comment stands between the words", at, "put it above")
             self.comments.append(line)
             return
         row = line.split("\t")
         if len(row) != len(_COLUMNS):
             message = f"{counted(len(row), 'column')} instead of {len(_COLUMNS)}"
-            raise DataError("E210", message, self.block.place(at), "separate them by tabs")
+            self._defect("E210", message, at, "separate them by tabs")
+            self.last = None
+            return
         if row[8] != "_":
             self.graph.append((at, row[0], row[8]))
         if row[0].isdigit():
@@ -103,35 +115,46 @@ class _Rows:
         else:
             self._word(at, row)
 
+    def _defect(self, code: str, message: str, at: int, hint: str | None = None) -> None:
+        self.defects.append(DataError(code, message, self.block.place(at), hint))
+
     def _word(self, at: int, row: list[str]) -> None:
-        if row[0] != str(len(self.words) + 1):
-            seen = "comes twice" if row[0] in {r[0] for r in self.words} else f"instead of {len(self.words) + 1}"
-            raise DataError("E212", f"word id '{row[0]}' {seen}", self.block.place(at))
+        if self.last is not None and row[0] != str(self.last + 1):
+            seen = "comes twice" if row[0] in {r[0] for r in self.words} else f"instead of {self.last + 1}"
+            self._defect("E212", f"word id '{row[0]}' {seen}", at)
+            self.last = None
+        elif self.last is None:
+            self.last = int(row[0]) if _WORD.fullmatch(row[0]) else None
+            if self.last is None:
+                self._defect("E212", f"word id '{row[0]}' instead of a number", at)
+        else:
+            self.last += 1
         if not row[1].strip():
-            raise DataError("E213", f"word {row[0]} has no form", self.block.place(at))
-        if "" in row:
-            column = _COLUMNS[row.index("")]
-            raise DataError("E249", f"column '{column}' of word {row[0]} is empty", self.block.place(at), "write `_`")
+            self._defect("E213", f"word {row[0]} has no form", at)
+        if "" in row[2:]:
+            for column in (name for name, cell in zip(_COLUMNS[2:], row[2:], strict=True) if not cell):
+                self._defect("E249", f"column '{column}' of word {row[0]} is empty", at, "write `_`")
         self.words.append(row)
         self.lines.append(at)
 
     def _range(self, at: int, first: int, last: int) -> None:
-        if first != len(self.words) + 1 or last < first:
-            message = f"the range {first}-{last} does not fit after word {len(self.words)}"
-            raise DataError("E211", message, self.block.place(at))
+        if last < first or (self.last is not None and first != self.last + 1):
+            after = f"after word {self.last}" if self.last is not None else "anywhere"
+            self._defect("E211", f"the range {first}-{last} does not fit {after}", at)
+            return
         if first <= self.range_end:
-            raise DataError("E204", f"the range {first}-{last} overlaps the one before", self.block.place(at))
-        self.range_line, self.range_end = at, last
+            self._defect("E204", f"the range {first}-{last} overlaps the one before", at)
+        self.range_line, self.range_end = at, max(last, self.range_end)
 
     def _empty_node(self, at: int, name: str) -> None:
-        before = self.empty[-1].split(".") if self.empty else ["-1", ""]
-        number = int(before[1]) + 1 if before[0] == str(len(self.words)) else 1
-        if name != f"{len(self.words)}.{number}":
-            message = f"the empty node '{name}' stands where '{len(self.words)}.{number}' would"
-            raise DataError("E219", message, self.block.place(at))
-        if self.range_line == at - 1 and self.range_end > len(self.words):
-            message = f"the empty node '{name}' stands between a multi-word token and its words"
-            raise DataError("E743", message, self.block.place(at), "put it above the token's line")
+        if self.last is not None:
+            before = self.empty[-1].split(".") if self.empty else ["-1", ""]
+            number = int(before[1]) + 1 if before[0] == str(self.last) else 1
+            if name != f"{self.last}.{number}":
+                self._defect("E219", f"the empty node '{name}' stands where '{self.last}.{number}' would", at)
+            elif self.range_line == at - 1 and self.range_end > self.last:
+                message = f"the empty node '{name}' stands between a multi-word token and its words"
+                self._defect("E743", message, at, "put it above the token's line")
         self.empty.append(name)
 
     def _require_blank(self, at: int, row: list[str], what: str, columns: slice) -> None:
@@ -139,63 +162,85 @@ class _Rows:
         for name, cell in zip(_COLUMNS[columns], row[columns], strict=True):
             if cell != "_" and (name, cell) != ("feats", _TYPO):
                 message = f"column '{name}' of the {what} {shorten(row[0])} is filled: '{shorten(cell)}'"
-                raise DataError("E744", message, self.block.place(at), "write `_`: its words have what it would say")
+                self._defect("E744", message, at, "write `_`: its words have what it would say")
 
     def finish(self) -> None:
-        if not self.words:
-            raise DataError("E214", "a sentence without words", self.block.place())
-        if self.range_end > len(self.words):
+        if not (self.words or self.defects):
+            self._defect("E214", "a sentence without words", 0)
+        if self.range_end > len(self.words) and not self.defects:
             message = f"a multi-word token ends at word {self.range_end}, but there are {len(self.words)} words"
-            raise DataError("E205", message, self.block.place(self.range_line))
+            self._defect("E205", message, self.range_line)
         if self.graph:
-            self._check_graph()
+            self._check_graph(countable=not self.defects)
 
-    def _check_graph(self) -> None:
+    def _check_graph(self, countable: bool) -> None:
         """Every enhanced arc comes from 0, from another word or from another empty node."""
         known = {str(number) for number in range(len(self.words) + 1)} | set(self.empty)
         for at, node, arcs in self.graph:
             for arc in arcs.split("|"):
                 match = _ARC.fullmatch(arc)
                 if match is None:
-                    raise DataError("E206", f"'{arc}' is not an enhanced arc `head:relation`", self.block.place(at))
-                if match[1] not in known:
-                    raise DataError("E207", f"the enhanced arc '{arc}' comes from no node", self.block.place(at))
-                if match[1] == node:
-                    message = f"the enhanced arc '{shorten(arc)}' of {node} comes from itself"
-                    raise DataError("E745", message, self.block.place(at))
+                    self._defect("E206", f"'{arc}' is not an enhanced arc `head:relation`", at)
+                elif match[1] == node:
+                    self._defect("E745", f"the enhanced arc '{shorten(arc)}' of {node} comes from itself", at)
+                elif countable and match[1] not in known:
+                    self._defect("E207", f"the enhanced arc '{arc}' comes from no node", at)
+
+    def defects_of_tree(self) -> list[DataError]:
+        """What is wrong with heads and relations; none where all words lack a head, as in a file without syntax."""
+        heads = [row[6] for row in self.words]
+        if set(heads) <= {"_"}:
+            return []
+        found = _Tree(self.block, self.lines, heads, [row[7] for row in self.words])
+        return found.defects(countable=not self.defects)
 
 
-def _tree(heads: Sequence[str], rels: Sequence[str], block: Block, lines: Sequence[int]) -> DepTree:
-    numbers: list[int] = []
-    roots: list[int] = []
-    for word, (head, line) in enumerate(zip(heads, lines, strict=True), 1):
-        if not head.isascii() or not head.isdigit():
-            raise DataError("E215", f"the head of word {word} is '{shorten(head)}', not a number", block.place(line))
-        numbers.append(int(head[: _LONGEST_NUMBER + 1]))
-        if numbers[-1] > len(heads):
-            raise DataError(
-                "E216",
-                f"the head of word {word} is {shorten(head)}, but there are {len(heads)} words",
-                block.place(line),
-            )
-        if numbers[-1] == 0:
-            roots.append(line)
-    if len(roots) > 1:
-        raise DataError("E217", "the tree has a second root", block.place(roots[1]))
-    if not roots:
-        raise DataError("E208", "the tree has no root", block.place(lines[0]), "one word has the head 0")
-    cycle = _on_cycle(numbers)
-    if cycle is not None:
-        raise DataError("E218", f"word {cycle + 1} is its own ancestor: a cycle of heads", block.place(lines[cycle]))
-    if "_" in rels:
-        word = rels.index("_")
-        raise DataError("E209", f"word {word + 1} has a head but no relation", block.place(lines[word]))
-    return DepTree(tuple(numbers), tuple(rels))
+@dataclass(frozen=True)
+class _Tree:
+    block: Block
+    lines: Sequence[int]
+    heads: Sequence[str]
+    rels: Sequence[str]
+
+    def defects(self, countable: bool) -> list[DataError]:
+        """`countable`: each line is a word and its number is right."""
+        numbers = [int(head[: _LONGEST_NUMBER + 1]) if _is_number(head) else -1 for head in self.heads]
+        found = [
+            self._defect("E209", f"word {word} has a head but no relation", word)
+            for word, (rel, head) in enumerate(zip(self.rels, self.heads, strict=True), 1)
+            if rel == "_" and head != "_"
+        ]
+        for word, (head, number) in enumerate(zip(self.heads, numbers, strict=True), 1):
+            if number < 0:
+                found.append(self._defect("E215", f"the head of word {word} is '{shorten(head)}', not a number", word))
+            elif countable and number > len(self.heads):
+                message = f"the head of word {word} is {shorten(head)}, but there are {len(self.heads)} words"
+                found.append(self._defect("E216", message, word))
+        whole = countable and all(0 <= number <= len(numbers) for number in numbers)
+        return [*found, *self._defects_of_shape(numbers, whole)]
+
+    def _defects_of_shape(self, numbers: Sequence[int], whole: bool) -> Iterator[DataError]:
+        roots = [word for word, number in enumerate(numbers, 1) if number == 0]
+        for order, word in enumerate(roots[1:]):
+            yield self._defect("E217", f"the tree has {'one more' if order else 'a second'} root", word)
+        if whole and not roots:
+            yield DataError("E208", "the tree has no root", self.block.place(self.lines[0]), "one word has the head 0")
+        elif whole:
+            for word in _on_cycles(numbers):
+                yield self._defect("E218", f"word {word} is its own ancestor: a cycle of heads", word)
+
+    def _defect(self, code: str, message: str, word: int) -> DataError:
+        return DataError(code, message, self.block.place(self.lines[word - 1]))
 
 
-def _on_cycle(heads: Sequence[int]) -> int | None:
-    """The first word (0-based) that lies on a cycle, or None; linear in the number of words."""
-    state = [0] * (len(heads) + 1)  # 0 unseen, 1 on the current path, 2 known to reach the root
+def _is_number(head: str) -> bool:
+    return head.isascii() and head.isdigit()
+
+
+def _on_cycles(heads: Sequence[int]) -> list[int]:
+    """The first word of each cycle; linear in the number of words."""
+    found = []
+    state = [0] * (len(heads) + 1)  # 0 unseen, 1 on the current path, 2 known to reach the root or a cycle
     state[0] = 2
     for start in range(1, len(heads) + 1):
         path = []
@@ -205,7 +250,7 @@ def _on_cycle(heads: Sequence[int]) -> int | None:
             path.append(node)
             node = heads[node - 1]
         if state[node] == 1:
-            return min(path[path.index(node) :]) - 1
+            found.append(min(path[path.index(node) :]))
         for done in path:
             state[done] = 2
-    return None
+    return found

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.data.blocks import Block, lines
+from mtlspec.data.malformed import Malformed
 from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
@@ -77,8 +78,9 @@ class Options(ExampleOptions):
         except DataError as defect:
             if len(block.lines) == 1:
                 raise
-            message = f"{defect.message} (a row of {len(block.lines)} lines)"
-            whole = DataError(defect.code, message, defect.place, defect.hint)
+            rows = f" (a row of {len(block.lines)} lines)"
+            told = [DataError(one.code, one.message + rows, one.place, one.hint) for one in defect.problems]
+            whole = Malformed(told)
             whole.lines = len(block.lines)
             raise whole from None
 

@@ -73,7 +73,7 @@ CONLLU = {
     ),
     "multi-word token with a tag": Bad(
         "conllu",
-        row("1-2", "_", rel="_") + row(1) + row(2, 1),
+        "1-2\tw\t_\tX" + "\t_" * 6 + "\n" + row(1) + row(2, 1),
         "E744",
         1,
         "column 'upos' of the multi-word token 1-2 is filled: 'X'",

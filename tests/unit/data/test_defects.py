@@ -36,6 +36,7 @@ def test_a_defect_is_named_with_its_line(name: str, tmp_path: Path) -> None:
     assert place is not None
     assert (caught.value.code, place.file, place.line, place.column) == (case.code, str(file), case.line, case.column)
     assert case.message in caught.value.message
+    assert len(caught.value.problems) == 1, "one defect, told in several ways"
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300 + len(str(file))
 
 
