@@ -10,7 +10,7 @@ import pytest
 
 from mtlspec.data.pins import locked
 from mtlspec.data.prepared import Prepared
-from mtlspec.errors import DataError, MtlspecError
+from mtlspec.errors import MtlspecError, Problems
 from mtlspec.io.digest import digest_tree
 from mtlspec.io.project import Project
 from mtlspec.spec.cards import DataCard
@@ -88,8 +88,10 @@ def test_bad_sentences_stop_the_stage_or_are_dropped_and_listed(tmp_path: Path, 
     trees = tmp_path / "data" / "train.trees"
     lines = trees.read_text().splitlines(keepends=True)
     trees.write_text("".join(["(TOP (S (X\n", *lines[1:]]))
-    with pytest.raises(DataError, match=r"train\.trees:1:9: error E225"):
+    with pytest.raises(Problems) as caught:
         run(prepare, tmp_path / "one", small(), data=tmp_path / "data", encoder=toy_encoder)
+    for column in (1, 6, 9):
+        assert f"train.trees:1:{column}: error E225: a bracket is not closed" in str(caught.value)
     dropping = small(on_invalid="drop")
     result = run(prepare, tmp_path / "two", dropping, data=tmp_path / "data", encoder=toy_encoder)
     assert result.facts["dropped sentences"] == {"train": 1, "dev": 0, "test": 0}
