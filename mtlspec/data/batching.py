@@ -45,6 +45,7 @@ class Batch:
     types: Tensor | None = None  # int64 [B, S]: token types, where some example has two segments
     tasks: Tensor | None = None  # int64 [B]: the task that each example is encoded for; None where it does not matter
     first_only: bool = False  # True: nobody will read more of an example's states than its first sub-token's
+    repeated: Tensor | None = None  # int64 [B]: sub-tokens at its start that every window of a long example begins with
 
     def to(self, device: torch.device | str) -> Batch:
         """On another device, all but `rows`; a GPU need not have finished anything."""
@@ -102,8 +103,11 @@ def collate_parts(parts: Sequence[tuple[PreparedSplit, Tensor]], specials: Speci
         types = _joined([_types(split, rows, width) for split, rows in parts])
     several = any(split is not parts[0][0] for split, _ in parts)
     split = None if several else parts[0][0]
+    repeated = None
+    if any(split.repeated is not None for split, _ in parts):
+        repeated = _joined([_repeated(split, rows) for split, rows in parts])
     rows = _joined([rows for _, rows in parts])
-    return Batch(rows, pieces, piece_mask, word_of_piece, word_mask, split, types)
+    return Batch(rows, pieces, piece_mask, word_of_piece, word_mask, split, types, repeated=repeated)
 
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:
@@ -142,6 +146,11 @@ def _types(split: PreparedSplit, rows: Tensor, width: int) -> Tensor:
         inner, source = _places(split, rows, width)
         types[inner] = split.types[source].long()
     return types
+
+
+def _repeated(split: PreparedSplit, rows: Tensor) -> Tensor:
+    """int64 [n], 0 where a window repeats nothing but specials."""
+    return split.repeated[rows] if split.repeated is not None else torch.zeros_like(rows)
 
 
 class BatchCursor:

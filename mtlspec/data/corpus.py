@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mtlspec.data.defects import Defects, renamed
 from mtlspec.data.escapes import unescape
 from mtlspec.data.files import split_files
+from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.data.malformed import refuse, tried
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, Place
@@ -78,7 +79,7 @@ def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | Non
     names = [[name for _, name in group] for group in files]
     readers = [group.reader_of(split) for group in card.files]
     streams = [_blocks(reader, group) for reader, group in zip(readers, files, strict=True)]
-    taken = [{} if split in group.unlabelled else group.layers for group in card.files]
+    taken = [_taken(group, split) for group in card.files]
     met: set[str] = set()
     defects = Defects(card.name, split)
     parsed = _parsed(readers, streams, taken, [group[-1] for group in names])
@@ -105,6 +106,14 @@ def _read(card: DataCard, root: Path, split: str, dropped: list[DataError] | Non
         raise DataError("E251", f"the {split} files have no sentences", Place(names[0][0]))
     if split in ("train", "dev"):
         _check_met(card.files, names, met, split)
+
+
+def _taken(group: FileGroup, split: str) -> dict[str, str]:
+    """The layers that are read, and their columns; without labels, those that are given with the text."""
+    if split not in group.unlabelled:
+        return group.layers
+    kinds = {layer: group.reader_of(split).layer_kind(column) for layer, column in group.layers.items()}
+    return {layer: group.layers[layer] for layer, kind in kinds.items() if kind is not None and layer_kind(kind).given}
 
 
 def _parsed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +20,9 @@ class Kind(ABC, Generic[V]):
 
     per_word: ClassVar[bool] = False  # True: one label a word
     about_words: ClassVar[bool] = True  # False: about the whole example, so raw text may carry it
+    in_text: ClassVar[bool] = False  # True: it points into raw text, so sub-tokens are stored with their characters
+    given: ClassVar[bool] = False  # True: part of it is given, also where there are no labels: `labelled` tells them
+    whole_text: ClassVar[bool] = False  # True: it may lie anywhere in raw text, of which nothing is cut, however long
 
     @abstractmethod
     def columns(self) -> dict[str, pa.DataType]:
@@ -41,6 +44,11 @@ class Kind(ABC, Generic[V]):
     def labels(self, value: V) -> Iterable[str]:
         """What people count: tags, relations, constituent labels, roles or classes."""
 
+    def labelled(self, value: V) -> bool:
+        """Whether it says what is to be learnt; one of which only a part is given has a null in its first column."""
+        del value
+        return True
+
     def targets(self, value: V) -> Iterable[str]:
         """What a decoder of this layer chooses from."""
         return self.labels(value)
@@ -58,6 +66,19 @@ class Kind(ABC, Generic[V]):
         """Why a value cannot belong to a sentence of so many words, or None."""
         del value, words
         return None
+
+    def places(self, value: V) -> Iterable[TextSpan]:
+        """What of the raw text it points at; sub-tokens of all of it must be there."""
+        del value
+        return ()
+
+
+class TextSpan(NamedTuple):
+    """Characters of one of an example's texts."""
+
+    segment: int  # 0 or 1
+    start: int
+    end: int  # behind the last
 
 
 def transposed(rows: Iterable[Sequence[Any]], width: int) -> tuple[Sequence[Any], ...]:

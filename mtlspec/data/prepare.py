@@ -30,6 +30,7 @@ _FIXED = (
     pa.field("word_pieces", _INTS),
 )
 _RAW = (pa.field("texts", _STRINGS), pa.field("types", _INTS), pa.field("segments", _INTS))
+_LOCATED = (pa.field("starts", _INTS), pa.field("ends", _INTS))
 Kinds = Mapping[str, Kind[Any]]
 
 
@@ -75,11 +76,11 @@ def write_split(
     stream = iter(sentences)
     chunk = list(islice(stream, _CHUNK))
     raw = bool(chunk) and bool(chunk[0].texts)
-    encode = _RawText(texts() if texts is not None else _texts(tokenizer)) if raw else _Words(tokenizer)
     found = {name: layer_kind(kind) for name, kind in kinds.items()}
+    encode = _RawText(texts() if texts is not None else _texts(tokenizer), found) if raw else _Words(tokenizer)
     columns = {name + suffix: type_ for name, kind in found.items() for suffix, type_ in kind.columns().items()}
     layers = [pa.field(name, type_) for name, type_ in columns.items()]
-    schema = pa.schema([*_FIXED, *(_RAW if raw else ()), *layers])
+    schema = pa.schema([*_FIXED, *(encode.fields if isinstance(encode, _RawText) else ()), *layers])
     rows = 0
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
         while chunk:
@@ -144,23 +145,43 @@ class _Words:
 class _RawText:
     """Sub-tokens of raw texts, with the specials of their encoder."""
 
-    def __init__(self, tokenizer: TextTokenizer) -> None:
+    def __init__(self, tokenizer: TextTokenizer, kinds: Kinds) -> None:
         self._tokenizer = tokenizer
+        self._pointing = {name: kind for name, kind in kinds.items() if kind.in_text}
+        self._whole = any(kind.whole_text for kind in kinds.values())
+        self.fields = (*_RAW, *(_LOCATED if self._pointing else ()))
         self.counts = TextCounts()
 
     def columns(self, chunk: Sequence[Sentence]) -> list[list[Any]]:
-        """`pieces`, `word_pieces`, `texts`, `types` and `segments`."""
+        """`pieces` and `word_pieces`, then those of `fields`."""
         _require(all(sentence.texts for sentence in chunk), chunk)
-        encoded = self._tokenizer.encode(chunk)
+        encoded = self._tokenizer.encode(chunk, self._whole, located=bool(self._pointing))
         for one in encoded:
             self.counts.add(one)
+        for name, kind in self._pointing.items():
+            _require_places(name, kind, chunk, encoded)
         return [
             [one.pieces for one in encoded],
             [[] for _ in chunk],
             [sentence.texts for sentence in chunk],
             [one.types for one in encoded],
             [one.segments for one in encoded],
+            *([[one.starts for one in encoded], [one.ends for one in encoded]] if self._pointing else []),
         ]
+
+
+def _require_places(name: str, kind: Kind[Any], chunk: Sequence[Sentence], encoded: Sequence[EncodedText]) -> None:
+    """What a layer points at has become sub-tokens, and its end is not cut off."""
+    for sentence, one in zip(chunk, encoded, strict=True):
+        for segment, start, end in kind.places(sentence.layers[name]) if name in sentence.layers else ():
+            pieces = zip(one.segments, one.starts, one.ends, strict=True)
+            own = [(first, behind) for of, first, behind in pieces if of == segment]
+            held = any(first < end and behind > start for first, behind in own)
+            if not held or (one.cut and max(behind for _, behind in own) < end):
+                where = f"characters {start} to {end} of text {segment + 1}"
+                message = f"layer '{name}' is about {where}, which the encoder does not read"
+                hint = "read longer texts (`max_pieces` under `encoder`)" if one.cut else "what it points at is no text"
+                raise DataError("E921", message, Place(*sentence.place), hint)
 
 
 def _require(alike: bool, chunk: Sequence[Sentence]) -> None:
@@ -187,7 +208,7 @@ class _Count:
             problem = "it is about words, and raw text has none"
         if problem is not None:
             raise DataError("E273", f"layer '{name}' does not fit its sentence: {problem}", Place(*sentence.place))
-        self.labelled += 1
+        self.labelled += self.kind.labelled(value)
         self.targets.update(self.kind.targets(value))
 
 

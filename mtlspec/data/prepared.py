@@ -63,6 +63,28 @@ class PreparedSplit:
         return torch.repeat_interleave(words.int(), self.word_pieces)
 
     @cached_property
+    def characters(self) -> tuple[Tensor, Tensor]:
+        """int32 [total] each: the first character that each sub-token of raw text stands for in its own text, and
+        behind the last; only where a layer points into texts."""
+        return self.flat("starts")[0], self.flat("ends")[0]
+
+    @cached_property
+    def repeated(self) -> Tensor | None:
+        """int64 [N]: how many sub-tokens at the start of a long example belong to every window that it is read in.
+
+        Of a pair of which nothing may be cut, those before the second text; None where no layer asks for that.
+        """
+        if not self.raw or not any(layer_kind(kind).whole_text for kind in self.layers.values()):
+            return None
+        second = torch.nonzero(self.piece_words == 1).squeeze(1)
+        rows = torch.searchsorted(self.piece_offsets, second, right=True) - 1
+        found = torch.zeros(len(self), dtype=torch.int64)
+        starts = torch.ones(len(rows), dtype=torch.bool)
+        starts[1:] = rows[1:] != rows[:-1]
+        found[rows[starts]] = second[starts] - self.piece_offsets[rows[starts]]
+        return found
+
+    @cached_property
     def lengths(self) -> Tensor:
         """int64 [N]: sub-tokens beside two specials, which batches count for every example."""
         return (self.piece_counts - EXTRA).clamp(min=0) if self.raw else self.piece_counts

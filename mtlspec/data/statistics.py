@@ -67,7 +67,7 @@ class Statistics:
     def _add_layer(self, split: str, name: str, layer: Layer) -> None:
         kind = self._kinds[name]
         self._labels.setdefault(name, {}).setdefault(split, Counter()).update(kind.labels(layer))
-        self._labelled[name][split] += 1
+        self._labelled[name][split] += kind.labelled(layer)
         for figure, number in kind.figures(layer).items():
             self._figures.setdefault(figure, {}).setdefault(name, Counter())[split] += number
 

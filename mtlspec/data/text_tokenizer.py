@@ -27,6 +27,8 @@ class EncodedText(NamedTuple):
     types: list[int]  # S: token types
     segments: list[int]  # S: 0 or 1, -1 on specials
     cut: int
+    starts: Sequence[int] = ()  # S: the first character of each, in its own text, where that was asked for
+    ends: Sequence[int] = ()  # S: behind the last
 
 
 class TextTokenizer:
@@ -58,20 +60,34 @@ class TextTokenizer:
         limit = max_pieces if max_pieces is not None else limit_of(directory)
         return cls(tokenizer, read_specials(directory), limit, long_text)
 
-    def encode(self, sentences: Sequence[Sentence]) -> list[EncodedText]:
-        """Every example's sub-tokens; one that is too long is an error, whole or cut, as `long_text` says."""
+    def encode(self, sentences: Sequence[Sentence], whole: bool = False, located: bool = False) -> list[EncodedText]:
+        """Every example's sub-tokens; one that is too long is an error, whole or cut, as `long_text` says.
+
+        `whole`: nothing is cut, whatever it says; of a pair, the encoder reads the first text with every part of the
+        second one, which it must leave room for. `located`: with the characters that the sub-tokens stand for.
+        """
         inputs = [_input(sentence) for sentence in sentences]
         characters = sum(len(text) for sentence in sentences for text in sentence.texts)
         encodings = bounded(lambda: self._tokenizer.encode_batch(inputs), characters)
         found = []
         for sentence, encoding in zip(sentences, encodings, strict=True):
             length = len(encoding.ids)
-            fits = self._limit is None or length <= self._limit or self._long_text == "window"
+            fits = self._limit is None or length <= self._limit or whole or self._long_text == "window"
             kept = encoding if fits else self._shortened(sentence, length, self._limit or 0)
             segments = [-1 if segment is None else segment for segment in kept.sequence_ids]
+            if whole:
+                self._require_room(sentence, segments)
             pieces = self._as_text(kept.ids, segments)
-            found.append(EncodedText(pieces, kept.type_ids, segments, length - len(pieces)))
+            starts, ends = zip(*kept.offsets, strict=True) if located else ((), ())
+            found.append(EncodedText(pieces, kept.type_ids, segments, length - len(pieces), starts, ends))
         return found
+
+    def _require_room(self, sentence: Sentence, segments: Sequence[int]) -> None:
+        first = segments.index(1) if 1 in segments else 0
+        if self._limit is not None and len(segments) > self._limit and first > self._limit // 2:
+            message = f"the first text has {first} sub-tokens, over half of the {self._limit} that are read at once"
+            hint = "shorten it, or raise `max_pieces` under `encoder`: it is read with every part of the second text"
+            raise DataError("E920", message, Place(*sentence.place), hint)
 
     def _as_text(self, pieces: list[int], segments: list[int]) -> list[int]:
         """Sub-tokens, none of which is a special in the middle of a text."""

@@ -37,6 +37,15 @@ class Task(ABC):
         """int64 [n], ascending: the examples that carry this task's annotation. They train, predict and count."""
         return split.labelled(self.layer)
 
+    def drawn(self, split: PreparedSplit) -> Tensor:
+        """int64 [n], ascending: those of `rows` that training draws, each with what `completed` adds to it."""
+        return self.rows(split)
+
+    def completed(self, split: PreparedSplit, rows: Tensor) -> Tensor:
+        """Drawn examples int64 [n], and behind them those that must be read in the same batch."""
+        del split
+        return rows
+
     @abstractmethod
     def encode(self, split: PreparedSplit) -> Any:
         """The gold annotation of a whole split in the form that `loss` reads; made once per split."""

@@ -28,12 +28,17 @@ def uncertainty(model: MultiTaskModel, readings: Sequence[Reading], limits: Batc
     with _evaluating(model):
         for chunk in sequential(lengths, len(lengths), limits.tokens):
             members = {number: place[chunk[owner[chunk] == number]] for number in sorted(set(owner[chunk].tolist()))}
-            parts = [readings[number]._replace(rows=readings[number].rows[own]) for number, own in members.items()]
+            parts = [_completed(model, readings[number], own) for number, own in members.items()]
             encoded = encode_parts(model, parts)
             for (number, own), (states, batch) in zip(members.items(), encoded, strict=True):
                 task = model.tasks[readings[number].task]
-                found[number][own] = task.uncertainty(states, batch).float().cpu()
+                found[number][own] = task.uncertainty(states, batch)[: len(own)].float().cpu()
     return found
+
+
+def _completed(model: MultiTaskModel, reading: Reading, own: Tensor) -> Reading:
+    """Some examples of a reading, and behind them those that its task must read in the same batch."""
+    return reading._replace(rows=model.tasks[reading.task].completed(reading.split, reading.rows[own]))
 
 
 @contextmanager

@@ -112,7 +112,8 @@ class TrainState:
     def training_batches(self, task: int) -> Iterator[tuple[Batch, Any]]:
         """A task's training data once, with gold; nothing that training draws from moves."""
         split, specials = self.supply.splits[task], self.model.encoder.specials
-        for rows in self.supply.feeds[task].once():
+        for drawn in self.supply.feeds[task].once():
+            rows = self.model.tasks[task].completed(split, drawn)
             yield collate(split, rows, specials).to(self.model.device), self.gold[task]
 
     def examples(self) -> dict[str, dict[str, int]]:

@@ -30,8 +30,9 @@ class Supply:
     """
 
     def __init__(self, tasks: Sequence[Task], corpora: Corpora, options: TrainOptions, seed: int) -> None:
+        self._tasks = tasks
         self.splits = [corpora.of(task).train for task in tasks]
-        self.labelled = [task.rows(split) for task, split in zip(tasks, self.splits, strict=True)]
+        self.labelled = [task.drawn(split) for task, split in zip(tasks, self.splits, strict=True)]
         for task, rows in zip(tasks, self.labelled, strict=True):
             if not len(rows):
                 raise StageError("E432", f"there are no training sentences for the task '{task.name}'")
@@ -53,11 +54,15 @@ class Supply:
     def draw(self, view: View) -> list[Reading]:
         """The next batch: which tasks read which examples."""
         if self._joint:
-            return [reading for joint in self._joint for reading in joint.next()]
+            return [self.completed(reading) for joint in self._joint for reading in joint.next()]
         parts = [part for part in self.sampler.draw(view) if len(part.rows)]
         if not parts:
             raise StageError("E434", f"the sampler drew no examples for update {view.update}")
-        return [Reading(task, self.splits[task], rows) for task, rows in parts]
+        return [self.completed(Reading(task, self.splits[task], rows)) for task, rows in parts]
+
+    def completed(self, reading: Reading) -> Reading:
+        """With the examples that a task must have beside those that were drawn."""
+        return reading._replace(rows=self._tasks[reading.task].completed(reading.split, reading.rows))
 
     def rows(self) -> dict[PreparedSplit, Tensor]:
         """Of every split the examples int64 [n] that can be drawn, ascending."""

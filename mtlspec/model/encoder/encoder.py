@@ -55,13 +55,16 @@ class Encoder(nn.Module):
         pieces = self.drop_subwords(batch) if self.training and self.subword_dropout > 0 else batch.pieces
         if batch.first_only and self.narrows(pieces.shape[1]):
             return States.of_first(self.first(pieces, batch.piece_mask, batch.types))
-        hidden, windows = self.read(pieces, batch.piece_mask, batch.types)
+        hidden, windows = self.read(pieces, batch.piece_mask, batch.types, batch.repeated)
         ends = ends_of(hidden, batch.piece_mask)
         words = pool_words(hidden, batch.word_of_piece, batch.word_mask.shape[1])
         return States(words, ends.first, ends.last, hidden, self.causal, windows)
 
-    def read(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, Ends | None]:
-        """`hidden`, and the ends of windows where it has read in several."""
+    def read(
+        self, pieces: Tensor, mask: Tensor, types: Tensor | None = None, repeated: Tensor | None = None
+    ) -> tuple[Tensor, Ends | None]:
+        """`hidden`, and the ends of windows where it has read in several; they begin with `repeated` sub-tokens."""
+        del repeated
         return self.hidden(pieces, mask, types), None
 
     def narrows(self, length: int) -> bool:

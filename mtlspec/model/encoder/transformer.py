@@ -70,10 +70,12 @@ class Transformer(Encoder):
         """Last-layer states, whatever the length: longer ones than the model reads go through it in windows."""
         return self.read(pieces, mask, types)[0]
 
-    def read(self, pieces: Tensor, mask: Tensor, types: Tensor | None = None) -> tuple[Tensor, Ends | None]:
+    def read(
+        self, pieces: Tensor, mask: Tensor, types: Tensor | None = None, repeated: Tensor | None = None
+    ) -> tuple[Tensor, Ends | None]:
         if self.max_pieces is None or pieces.shape[1] <= self.max_pieces:
             return self._transform(pieces, mask, types), None
-        windows = cut(pieces, mask, self.max_pieces, self.specials)
+        windows = cut(pieces, mask, self.max_pieces, self.specials, repeated)
         with self._windowed(windows):
             own = None if types is None else windows.of_pieces(types)
             states = self._transform(windows.pieces, windows.mask, own)

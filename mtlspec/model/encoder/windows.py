@@ -91,14 +91,17 @@ class Windows:
         return cut
 
 
-def cut(pieces: Tensor, mask: Tensor, limit: int, specials: Specials) -> Windows:
+def cut(pieces: Tensor, mask: Tensor, limit: int, specials: Specials, repeated: Tensor | None = None) -> Windows:
     """Cut a batch (pieces int64 [B, S], mask bool [B, S]) into windows of at most `limit` sub-tokens with specials.
 
     [CLS] takes its state from a sentence's first window, [SEP] from its last. Short sentences stay whole. Raw texts of
-    some families have no specials at their ends: nothing is repeated there.
+    some families have no specials at their ends: nothing is repeated there. `repeated` int64 [B]: how many sub-tokens,
+    if any, stand at the start of every window of a row in place of [CLS] alone, such as a question before its text.
     """
     rows, length = pieces.shape
-    ends = [_ends(own, count, specials) for own, count in zip(pieces, mask.sum(1).tolist(), strict=True)]
+    fronts = repeated.tolist() if repeated is not None else [0] * rows
+    counted = zip(pieces, mask.sum(1).tolist(), fronts, strict=True)
+    ends = [_ends(own, count, specials, front) for own, count, front in counted]
     cuts: list[tuple[int, int, int]] = []  # (row, start, content length)
     source = torch.zeros(rows, length, dtype=torch.int64)
     width = max(min(left + content + right, limit) for left, content, right in ends)
@@ -109,13 +112,13 @@ def cut(pieces: Tensor, mask: Tensor, limit: int, specials: Specials) -> Windows
         owner = torch.tensor(window_owners(content, size), dtype=torch.int64)
         offset = torch.arange(content) - torch.tensor(starts)[owner] + left
         source[row, left : left + content] = (first + owner) * width + offset
-        if left:
-            source[row, 0] = first * width
+        source[row, :left] = first * width + torch.arange(left)
         source[row, left + content :] = (len(cuts) - 1) * width + left + cuts[-1][2] + right - 1
     places = torch.zeros(len(cuts), width, dtype=torch.int64)
     cut_mask = torch.zeros(len(cuts), width, dtype=torch.bool)
     for number, (row, start, content) in enumerate(cuts):
         left, whole, right = ends[row]
+        places[number, :left] = torch.arange(left)
         places[number, left : left + content] = torch.arange(start + left, start + left + content)
         places[number, left + content : left + content + right] = left + whole
         cut_mask[number, : left + content + right] = True
@@ -125,9 +128,9 @@ def cut(pieces: Tensor, mask: Tensor, limit: int, specials: Specials) -> Windows
     return Windows(cut_pieces, cut_mask, numbers, places, source)
 
 
-def _ends(pieces: Tensor, count: int, specials: Specials) -> tuple[int, int, int]:
-    """Specials before, sub-tokens between, specials behind, of a row whose first `count` sub-tokens are real."""
+def _ends(pieces: Tensor, count: int, specials: Specials, front: int) -> tuple[int, int, int]:
+    """What every window begins with, sub-tokens between, specials behind, of a row whose first `count` are real."""
     known = (specials.cls, specials.sep)
-    left = int(int(pieces[0]) in known)
+    left = front or int(int(pieces[0]) in known)
     right = int(count > 1 and int(pieces[count - 1]) in known)
     return left, count - left - right, right
