@@ -9,7 +9,10 @@ import pytest
 from mtlspec import kinds
 from mtlspec.contract.data import check_layer
 from mtlspec.contract.general import check_light
+from mtlspec.data.answers import Answer, Answered
 from mtlspec.data.choices import Choice
+from mtlspec.data.layer import TextSpan
+from mtlspec.data.marks import Marked
 from mtlspec.data.sentence import ConTree, DepTree, Frame
 from mtlspec.spec.families import LAYERS
 
@@ -21,6 +24,8 @@ VALUES: dict[str, list[Any]] = {
     "srl": [(Frame(2, "sleep.01", ((0, 2, "ARG0"), (2, 3, "V"))),), ()],
     "label": ["entailment"],
     "value": [0.1 + 0.2, -3.0],
+    "answer": [Answered((Answer("the cat", 4, 11), Answer("Cat", 8, 11))), Answered()],
+    "marked": [Marked((TextSpan(0, 3, 7), TextSpan(1, 0, 2)), "true")],
     "choice": [Choice("7/65", "On a bus", 0.0), Choice("7/65", "", 1.0)],
 }
 
