@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from bench._simulated import METRICS, World, simulate
+from mtlspec.metrics.bootstrap import paired_bootstrap
 from mtlspec.metrics.runs import Floats, Runs, Spread, difference_of_runs
 
 _PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
@@ -170,11 +171,35 @@ def _by_runs(metric: str) -> list[str]:
     return lines
 
 
+def default_of_pairs(a: Runs, b: Runs) -> Bools:
+    """What runs that belong together pair by pair are compared with: the default test of their differences."""
+    assert a.pulls is not None
+    assert b.pulls is not None
+    differences = Runs(a.scores - b.scores, a.pulls - b.pulls)
+    return default(differences, Runs(np.zeros_like(a.scores), np.zeros_like(a.pulls)))
+
+
+def bootstrap_of_pairs(a: Runs, b: Runs) -> Bools:
+    """Pairs are drawn with replacement, and test examples count as given."""
+    return np.array([paired_bootstrap(own, 1000, 1).p < 0.05 for own in a.scores - b.scores])
+
+
+def _pairs(metric: str) -> list[str]:
+    sizes = (3, 5, 10, 30)
+    tests = {"default": default_of_pairs, "bootstrap": bootstrap_of_pairs}
+    lines = _head(f"pairs of runs, {metric}", [f"{name}, {size}" for name in tests for size in sizes])
+    for name, world in NULLS.items():
+        drawn = {size: simulated(replace(world, examples=100), metric, (size, size)) for size in sizes}
+        lines.append(_row(name, [_share(test(*drawn[size])) for test in tests.values() for size in sizes]))
+    return lines
+
+
 def main() -> None:
     parts = []
     for metric in ("accuracy", "F1"):
         parts += [_side_by_side(NULLS, metric), _side_by_side(SHIFTS, metric)]
     parts += [_by_runs(metric) for metric in ("accuracy", "F1", "Pearson")]
+    parts.append(_pairs("accuracy"))
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     before, _, rest = _PAGE.read_text("utf-8").partition("<!-- calibration -->\n")

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from mtlspec.results.comparisons import rows_of
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
 from mtlspec.results.figures import Line, curves
 from mtlspec.results.findings import Figure
-from mtlspec.results.inference import Difference, Family, compare_pairs, corrected
+from mtlspec.results.inference import Difference, Family, compare_pairs, corrected, resample_pairs
 from mtlspec.results.tables import Cell, Row, Table, interval_text, score_text, signed, tone_of_change
 from mtlspec.results.variants import Variant
 
 EXAMPLES = "train.examples"
-_ENOUGH = 10
+_ENOUGH = 30
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Asked:
     baseline: str | None
     alpha: float
     holm: bool
-    rounds: int
+    rounds: int | None  # of the bootstrap; None: the default test
     seed: int
 
 
@@ -85,7 +86,7 @@ def find(models: Sequence[Variant], evaluations: Evaluations, asked: Asked) -> F
     metrics = {task: evaluations[v.runs[0].evaluate].main(task) for v in models for task in v.learnt}
     baseline = asked.baseline or next((shot.group for shot in shots), "")
     pairs = [(shot, other) for shot in shots if (other := _baseline_of(shot, baseline, shots)) is not None]
-    raw = [_difference(shot, other, asked) for shot, other in pairs]
+    raw = [_difference(shot, other, evaluations, asked) for shot, other in pairs]
     others = dict.fromkeys(shot.group for shot, _ in pairs)
     family, adjusted = corrected(f"{', '.join(others)} with {baseline}", [one.p for one in raw], asked.alpha)
     comparisons = []
@@ -116,10 +117,13 @@ def _baseline_of(shot: Shot, baseline: str, among: Sequence[Shot]) -> Shot | Non
     return chosen[0] if len(chosen) == 1 and set(chosen[0].scores) & set(shot.scores) else None
 
 
-def _difference(shot: Shot, other: Shot, asked: Asked) -> Difference:
-    seeds = [seed for seed in shot.scores if seed in other.scores]
-    ours, theirs = ([side.scores[seed] for seed in seeds] for side in (shot, other))
-    return compare_pairs(ours, theirs, asked.rounds, asked.seed)
+def _difference(shot: Shot, other: Shot, evaluations: Evaluations, asked: Asked) -> Difference:
+    seeds = tuple(seed for seed in shot.scores if seed in other.scores)
+    if asked.rounds is not None:
+        ours, theirs = ([side.scores[seed] for seed in seeds] for side in (shot, other))
+        return resample_pairs(ours, theirs, asked.rounds, asked.seed)
+    metric = evaluations[shot.variant.runs[0].evaluate].metric(shot.task)
+    return compare_pairs(metric, *(rows_of(side.variant, shot.task, seeds, evaluations) for side in (shot, other)))
 
 
 def scores_table(found: Found) -> Table:
@@ -154,15 +158,20 @@ def _star(found: Found) -> str:
     if not found.comparisons:
         return ""
     words = found.family.words if found.asked.holm else "not corrected for the number of comparisons"
-    test = f"paired bootstrap over seeds, {found.asked.rounds} rounds; {words}"
-    told = f" * differs from {found.baseline}, blue above and red below (p < {found.asked.alpha:g}; {test})."
+    rounds = found.asked.rounds
+    test = (
+        "paired test over seeds and test examples"
+        if rounds is None
+        else f"paired bootstrap over seeds, {rounds} rounds, for these test examples"
+    )
+    told = f" * differs from {found.baseline}, blue above and red below (p < {found.asked.alpha:g}; {test}; {words})."
     return told + _given(found)
 
 
 def _given(found: Found) -> str:
     """What the test takes as given, where all runs of a side start from one model, and where it has few runs."""
     few = ""
-    if min(min(one.found.seeds) for one in found.comparisons) < _ENOUGH:
+    if found.asked.rounds is not None and min(min(one.found.seeds) for one in found.comparisons) < _ENOUGH:
         few = f" With fewer than {_ENOUGH} pairs of seeds a bootstrap finds differences too easily."
     one = next((c for c in found.comparisons if c.shot.variant.shared_starts or c.baseline.variant.shared_starts), None)
     if one is None:

@@ -136,13 +136,13 @@ def difference_of(
 ) -> Difference:
     """Two models on one task, by its main score or another one. Sentences as unit pool the seeds that both have."""
     metric = evaluations[a.runs[0].evaluate].metric(task, score)
-    ours, theirs = (_rows(side, task, side.seeds, evaluations) for side in (a, b))
+    ours, theirs = (rows_of(side, task, side.seeds, evaluations) for side in (a, b))
     if asked is None or asked.unit == "runs":
         return with_equal_starts(compare_runs(metric, ours, theirs), a, b)
     shared = tuple(seed for seed in a.seeds if seed in b.seeds)
     if not shared:
         return _untested(compare_runs(metric, ours, theirs), "sentences", "no seed is in both")
-    ours, theirs = (_rows(side, task, shared, evaluations) for side in (a, b))
+    ours, theirs = (rows_of(side, task, shared, evaluations) for side in (a, b))
     return compare_models(metric, ours, theirs, asked.rounds, asked.seed)
 
 
@@ -159,12 +159,14 @@ def is_its_baseline(variant: Variant, baseline: Variant, task: str, evaluations:
     """Whether a model whose selection chose nothing is the single-task model: the same predictions, seed by seed."""
     if not variant.is_selected or variant.runs[0].chosen != () or not set(variant.seeds) <= set(baseline.seeds):
         return False
-    pairs = ((_rows(side, task, (seed,), evaluations) for side in (variant, baseline)) for seed in variant.seeds)
+    pairs = ((rows_of(side, task, (seed,), evaluations) for side in (variant, baseline)) for seed in variant.seeds)
     return all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
-def _rows(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> list[Rows]:
-    return [evaluations[run.evaluate].counts[task] for run in variant.runs if run.seed in seeds]
+def rows_of(variant: Variant, task: str, seeds: Sequence[int], evaluations: Evaluations) -> list[Rows]:
+    """Of these seeds, in their order: what counts of every run's test examples."""
+    runs = {run.seed: run for run in variant.runs}
+    return [evaluations[runs[seed].evaluate].counts[task] for seed in seeds]
 
 
 def _corrected(raw: Sequence[Comparison], asked: Asked) -> tuple[Comparison, ...]:

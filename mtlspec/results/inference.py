@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -95,11 +95,19 @@ def compare_models(metric: Metric, a: Sequence[Rows], b: Sequence[Rows], rounds:
     return Difference(difference, "sentences", (len(a), len(b)), len(a[0]), p, effect=_effect(*scores))
 
 
-def compare_pairs(a: Sequence[float], b: Sequence[float], rounds: int, seed: int) -> Difference:
-    """Scores of runs that belong together pair by pair, such as those on the same few examples: a paired bootstrap.
+def compare_pairs(metric: Metric, a: Sequence[Rows], b: Sequence[Rows]) -> Difference:
+    """Rows of runs that belong together pair by pair, such as those on the same few examples: a test of differences.
 
-    Test examples count as given, and so does the model that all runs of a side start from, if they do.
+    The model that all runs of a side start from counts as given, if they do.
     """
+    ours, theirs = Runs.of(metric, a), Runs.of(metric, b)
+    pulls = None if ours.pulls is None or theirs.pulls is None else ours.pulls - theirs.pulls
+    found = above_zero(Runs(ours.scores - theirs.scores, pulls))
+    return replace(found, effect=_effect(ours.scores.tolist(), theirs.scores.tolist()))
+
+
+def resample_pairs(a: Sequence[float], b: Sequence[float], rounds: int, seed: int) -> Difference:
+    """The same of scores by a paired bootstrap: test examples count as given, and few pairs make it err too often."""
     differences = [ours - theirs for ours, theirs in zip(a, b, strict=True)]
     difference, seeds = float(np.mean(differences)), (len(a), len(b))
     if len(differences) < 2:

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 
+from bench._simulated import World
+from bench.calibration import bootstrap_of_pairs, default_of_pairs, simulated
 from mtlspec.analyses.few_shot import Options
 from mtlspec.metrics.bootstrap import paired_bootstrap
 from mtlspec.plan.rows import ModelRow
@@ -40,7 +43,7 @@ def job(tmp_path: Path) -> AnalysisJob:
 
 
 def test_groups_by_sizes_with_marks_where_pairs_of_seeds_differ(job: AnalysisJob) -> None:
-    facts = Options(type="few_shot", correction="none").run(job)
+    facts = Options(type="few_shot", test="bootstrap", correction="none").run(job)
     assert facts == {"models": 4, "comparisons": 2, "significant": 1}
     found = Findings.read(job.out)
     scores, comparisons = found.tables
@@ -56,12 +59,12 @@ def test_groups_by_sizes_with_marks_where_pairs_of_seeds_differ(job: AnalysisJob
         "iat is above mtl in 1 and below in 0 of 2 comparisons (p < 0.05); +12.50 points on average.",
     )
     assert "share its luck" in scores.caption
-    assert "With fewer than 10 pairs of seeds" in scores.caption
+    assert "With fewer than 30 pairs of seeds" in scores.caption
     assert [figure.name for figure in found.figures] == ["few_shot_pos"]
 
 
 def test_another_baseline_and_holms_correction(job: AnalysisJob) -> None:
-    Options(type="few_shot", baseline="iat").run(job)
+    Options(type="few_shot", test="bootstrap", baseline="iat").run(job)
     found = Findings.read(job.out)
     assert "below in 1" in found.summary[0]
     tests = found.numbers["tests"]
@@ -94,3 +97,19 @@ def test_golden_bootstrap() -> None:
     found = paired_bootstrap([1.0, 2.0, -0.5, 3.0, 0.25], 1000, 7)
     assert found.p == 32 / 1001
     assert found.interval == pytest.approx((0.1, 2.25))
+
+
+def test_by_default_seeds_and_test_examples_are_tested(job: AnalysisJob) -> None:
+    """Equal sentences, on which pairs of seeds differ by 20, 30, 20 and 30 points: a t test of these."""
+    Options(type="few_shot", correction="none").run(job)
+    found = Findings.read(job.out)
+    large, none = found.numbers["tests"]
+    assert large["found"]["p"] == pytest.approx(ttest_1samp([20.0, 30.0, 20.0, 30.0], 0.0).pvalue)
+    assert none["found"]["p"] == pytest.approx(1.0)
+    assert "paired test over seeds and test examples" in found.tables[0].caption
+
+
+def test_the_default_test_errs_rarely_where_the_bootstrap_errs_often() -> None:
+    a, b = simulated(World(examples=60), "accuracy", (5, 5), times=300)
+    assert default_of_pairs(a, b).mean() < 0.09
+    assert bootstrap_of_pairs(a, b).mean() > 0.2
