@@ -15,6 +15,7 @@ app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_a
 EXAMPLES = (
     "mtlspec registry list",
     "mtlspec registry show {spec}",
+    "mtlspec registry show {spec} --signatures",
     "mtlspec run {spec} --set train.epochs=5 --as long",
     "mtlspec registry diff {spec} long",
     "mtlspec registry remove {spec} --dry-run",
@@ -50,10 +51,16 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")], json_: Json = False) -> None:
+def show(
+    spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.json.")],
+    signatures: Annotated[
+        bool, typer.Option("--signatures", help="How each score was made, in one line for a paper to print.")
+    ] = False,
+    json_: Json = False,
+) -> None:
     """One record: what went in, what came out, and whether it is stale."""
     from mtlspec.cli import console
-    from mtlspec.cli.scores import say_scores
+    from mtlspec.cli.scores import say_scores, say_signatures
     from mtlspec.io.project import Project
     from mtlspec.io.words import counted
     from mtlspec.spec.overrides import without_name
@@ -63,6 +70,9 @@ def show(spec: Annotated[str, typer.Argument(help="Name of a spec, or a record.j
     record = find_record(project, spec)
     if json_:
         console.say_json(record)
+        return
+    if signatures:
+        say_signatures(record)
         return
     console.say(f"{record['spec']['name']}  spec {record['spec']['digest'][:12]}  plan {record['plan'][:12]}")
     if variant := record["spec"].get("variant"):

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import typer
+
 from mtlspec.cli import console
+from mtlspec.errors import IntegrityError, visible
 from mtlspec.io.words import counted
 
 Score = Mapping[str, Any]  # mean, std, n
@@ -75,6 +78,20 @@ def say_scores(record: Mapping[str, Any], title: str, more: str = "") -> None:
     unscored = [task for task, key in mains.items() if f"dev/{key}" in known and f"test/{key}" not in known]
     if unscored:
         console.say(f"test gives no score of {', '.join(unscored)}: predictions are written, and the report says why")
+
+
+def say_signatures(record: Mapping[str, Any]) -> None:
+    """Of every score, a line each, which a terminal may fold but nobody breaks: they are there to be copied."""
+    from mtlspec.track.signatures import RecordedSignatures
+
+    found = RecordedSignatures(record)
+    if not found.of_scores:
+        name = record["spec"]["name"]
+        hint = f"`mtlspec run {name}` makes its report anew, which writes them"
+        raise IntegrityError("E648", f"the record of '{name}' was made before scores had signatures", None, hint)
+    own = {f"{model}: {score}": text for model, one in found.of_models.items() for score, text in one.items()}
+    for score, text in {**found.of_scores, **own}.items():
+        typer.echo(visible(f"{score}  {text}"))
 
 
 def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:

@@ -78,10 +78,14 @@ def code_unit(kind: StageKind, kinds: Iterable[str], beside: Iterable[str] = ())
 
     `beside` are modules that it can run though it does not name them.
     """
-    roots = {f"mtlspec.stages.{kind}", "mtlspec.stages.context", *kinds, *beside}
-    files = {path: _digest(path) for path in sorted(_closure(roots))}
+    files = reached(f"mtlspec.stages.{kind}", "mtlspec.stages.context", *kinds, *beside)
     packages = {name: _version(name) for name in PACKAGES[kind]}
     return CodeUnit(name=unit_name(kind, kinds), files=files, packages=packages)
+
+
+def reached(*modules: str) -> dict[str, str]:
+    """The sources that modules can run, as fingerprints call them, with their digests."""
+    return {path: _digest(path) for path in sorted(_closure(modules))}
 
 
 # Below, files are POSIX paths relative to the package: a plan asks for thousands, and texts are compared fast. Those of

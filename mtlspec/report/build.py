@@ -52,5 +52,7 @@ def build_report(
     plain = {
         "answers": [asdict(answer) for answer in content.answers],
         "groups": [list(group) for group in content.groups],
+        "main": dict(content.metrics),  # task -> the score that decides
+        "signatures": content.signatures.facts,
     }
     return {"models": content.runs, "sections": len(content.sections), "findings": list(content.findings), **plain}

@@ -22,6 +22,7 @@ from mtlspec.report.published_section import ANCHOR, published_section
 from mtlspec.report.runs import overview_table, provenance_table, training_table
 from mtlspec.report.section import Section
 from mtlspec.report.selections import selections_section
+from mtlspec.report.signatures import Signatures, read_signatures
 from mtlspec.report.specialisation import Specialisation
 from mtlspec.report.specialisation_section import specialisation_section
 from mtlspec.report.tagging_section import tagging_section
@@ -56,6 +57,7 @@ class Content:
     training: Table  # one row a trained model
     hyperparameters: tuple[Table, ...]  # what differs between models, if anything does, and what does not
     provenance: Table  # one row a stage
+    signatures: Signatures  # of all scores
     digest: str  # of the experiment: spec and cards
     reproduce: Mapping[str, str]  # run, dvc -> command
 
@@ -93,6 +95,8 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         sections.insert(1, _beside_paper(params, models, evaluations, list(found.values()), inputs, figures))
     if (labels := labels_section(models, evaluations)) is not None:
         sections.append(labels)
+    signatures = read_signatures(params["spec"], params["data"], models, evaluations)
+    sections.append(signatures.section())
     tasks = params["spec"]["tasks"]
     corpora = read_corpora(params["data"], inputs, [tasks[task].get("data") for task in metrics])
     return Content(
@@ -111,6 +115,7 @@ def gather(params: Params, inputs: Inputs, environment: Params, figures: Path) -
         training=training_table(models, evaluations, inputs),
         hyperparameters=hyperparameter_tables(params["spec"], models),
         provenance=provenance_table(inputs),
+        signatures=signatures,
         digest=digest_value({key: params[key] for key in ("spec", "data", "encoder")}),
         reproduce=params["reproduce"],
     )

@@ -12,6 +12,7 @@ from mtlspec.results.comparisons import ToldTests
 from mtlspec.results.evaluations import Evaluation
 from mtlspec.results.findings import Findings
 from mtlspec.track.registry import find_record
+from mtlspec.track.signatures import RecordedSignatures
 from mtlspec.use.models import artifact_of
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ class Results:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        """Columns model, group, seed, split, task, metric, score; `task` is empty for the mean over tasks."""
-        return _frame(self._score_rows(), ("model", "group", "seed", "split", "task", "metric", "score"))
+        """Columns model, group, seed, split, task, metric, score, signature; `task` is empty for means over tasks.
+
+        A signature is one line that says how a score was made; empty in records that are older than signatures.
+        """
+        return _frame(self._score_rows(), ("model", "group", "seed", "split", "task", "metric", "score", "signature"))
 
     @cached_property
     def labels(self) -> pd.DataFrame:
@@ -66,10 +70,12 @@ class Results:
                 yield {"model": model["name"], "group": model["group"], "seed": run["seed"]}, run["evaluate"]
 
     def _score_rows(self) -> Iterator[dict[str, Any]]:
+        signatures = RecordedSignatures(self.record)
         for about, stage in self._runs():
             for key, score in self.record["stages"].get(stage, {}).get("scores", {}).items():
                 split, *of, metric = key.split("/")
-                yield {**about, "split": split, "task": "/".join(of), "metric": metric, "score": score}
+                found = {"split": split, "task": "/".join(of), "metric": metric, "score": score}
+                yield {**about, **found, "signature": signatures.of(about["model"], key)}
 
     def _label_rows(self) -> Iterator[dict[str, Any]]:
         for about, stage in self._runs():

@@ -36,6 +36,22 @@ def test_registry_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["spec"]["name"] == "study"
 
 
+def test_signatures_are_lines_to_be_copied(
+    study: FinishedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert mtlspec(["registry", "show", "study", "--signatures"]) == 0
+    said = dict(line.split("  ") for line in capsys.readouterr().out.splitlines())
+    record = read(study.places.record)
+    assert said.keys() == {key for model in record["models"] for key in model["scores"] if not key.endswith("/mean")}
+    assert said == record["stages"]["report"]["facts"]["signatures"]["scores"]
+    assert said["test/pos/accuracy"].startswith("accuracy|metric:tag_accuracy|layer:pos|data:toy/test@")
+    del record["stages"]["report"]["facts"]["signatures"]
+    write_json(tmp_path / "record.json", record)
+    assert mtlspec(["registry", "show", str(tmp_path / "record.json"), "--signatures"]) == 5
+    told = capsys.readouterr().err
+    assert "E648: the record of 'study' was made before scores had signatures; `mtlspec run study` makes" in told
+
+
 def test_registry_diff_exits_1_where_records_differ(
     study: FinishedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from mtlspec.report.content import Content
 from mtlspec.report.corpora import Corpus
 from mtlspec.report.curves import draw_curves, lines_of
 from mtlspec.report.page import HERE, settings, template, tiles
+from mtlspec.report.signatures import Signatures
 from mtlspec.report.statistics import statistics_tables
 from mtlspec.results.tables import Cell, Table
 from mtlspec.results.variants import Variant, variants
@@ -281,5 +282,5 @@ def _content(spec: dict[str, Any], *models: Variant) -> Content:
         models=models,
         metrics={"pos": "accuracy"}, sections=(), overview=nothing, lengths=nothing, training=nothing,
         provenance=nothing, labelled=nothing, hyperparameters=(), groups=(), answers=(), digest="",
-        reproduce={"run": "", "dvc": ""},
+        signatures=Signatures({}, {}), reproduce={"run": "", "dvc": ""},
     )  # fmt: skip

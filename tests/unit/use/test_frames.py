@@ -12,6 +12,7 @@ import pytest
 
 from mtlspec.errors import IntegrityError
 from mtlspec.io.manifest import write_manifest
+from mtlspec.io.project import RunPlaces
 from mtlspec.track.record import write_record
 from mtlspec.use import results
 from mtlspec.use.frames import Results
@@ -34,7 +35,7 @@ def found(study: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> Results:
 def test_scores_are_those_of_the_record(found: Results, study: FinishedRun) -> None:
     record = json.loads(study.places.record.read_bytes())
     scores = found.scores
-    assert list(scores.columns) == ["model", "group", "seed", "split", "task", "metric", "score"]
+    assert list(scores.columns) == ["model", "group", "seed", "split", "task", "metric", "score", "signature"]
     for model in record["models"]:
         own = scores[(scores.model == model["name"]) & (scores.split == "test") & (scores.task == "pos")]
         for metric, values in own.groupby("metric")["score"]:
@@ -42,6 +43,29 @@ def test_scores_are_those_of_the_record(found: Results, study: FinishedRun) -> N
             assert (values.mean(), len(values)) == (pytest.approx(over["mean"]), over["n"])
     means = scores[(scores.task == "") & (scores.metric == "mean") & (scores.split == "test")]
     assert len(means) == sum(len(model["runs"]) for model in record["models"])
+
+
+def test_every_score_has_the_signature_that_the_report_wrote(found: Results) -> None:
+    said = found.record["stages"]["report"]["facts"]["signatures"]["scores"]
+    for row in found.scores.itertuples():
+        if row.task:
+            assert row.signature == said[f"{row.split}/{row.task}/{row.metric}"]
+            assert row.signature.startswith(f"{row.metric}|metric:") and f"|data:toy/{row.split}@" in row.signature
+        else:
+            parts = [f"{task}/{'accuracy' if task == 'pos' else 'f1'}" for task in ("pos", "ner") if task in row.model]
+            parts = parts or ["pos/accuracy", "ner/f1"]  # mtl-all
+            assert row.signature.startswith(f"mean|of:{'+'.join(parts)}|signatures:")
+    assert "".join(Results({**found.record, "stages": {}}, RunPlaces(Path())).scores.get("signature", [])) == ""
+
+
+def test_a_model_with_another_metric_has_its_own_signatures(found: Results) -> None:
+    record = json.loads(json.dumps(found.record))
+    record["stages"]["report"]["facts"]["signatures"]["models"] = {"stl-pos": {"test/pos/accuracy": "another"}}
+    scores = Results(record, RunPlaces(Path())).scores.query("split == 'test' and metric in ('accuracy', 'mean')")
+    by_model = {key: set(values) for key, values in scores.groupby(["model", "metric"]).signature}
+    assert by_model["stl-pos", "accuracy"] == {"another"} != by_model["mtl-all", "accuracy"]
+    before = found.scores.query("split == 'test' and metric == 'mean' and model == 'stl-pos'")
+    assert by_model["stl-pos", "mean"].isdisjoint(before.signature)
 
 
 def test_a_record_file_gives_the_same(found: Results, study: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> None:
