@@ -17,6 +17,7 @@ from scipy.special import stdtr
 from bench._simulated import METRICS, World, simulate
 from mtlspec.metrics.bootstrap import paired_bootstrap
 from mtlspec.metrics.runs import Floats, Runs, Spread, difference_of_runs
+from mtlspec.spec.k_sigma import KSigma
 
 _PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 _TIMES, _BOOTSTRAPS, _ROUNDS = 2000, 300, 400
@@ -184,6 +185,22 @@ def bootstrap_of_pairs(a: Runs, b: Runs) -> Bools:
     return np.array([paired_bootstrap(own, 1000, 1).p < 0.05 for own in a.scores - b.scores])
 
 
+def k_sigma(a: Runs, b: Runs) -> Bools:
+    """An arrow up or down by the rule of `transfer_table`: 1.5 standard deviations of either side leave a gap."""
+    rule = KSigma()
+    sides = [[rule.spread(own) for own in side.scores.tolist()] for side in (a, b)]
+    return np.array([rule.higher(*pair) or rule.higher(*reversed(pair)) for pair in zip(*sides, strict=True)])
+
+
+def _arrows(metric: str) -> list[str]:
+    sizes = (2, 3, 5, 10)
+    lines = _head(f"arrows by k sigma, {metric}", [f"{size} and {size}" for size in sizes])
+    for name, world in NULLS.items():
+        smaller = replace(world, examples=100)
+        lines.append(_row(name, [_share(k_sigma(*simulated(smaller, metric, (size, size)))) for size in sizes]))
+    return lines
+
+
 def _pairs(metric: str) -> list[str]:
     sizes = (3, 5, 10, 30)
     tests = {"default": default_of_pairs, "bootstrap": bootstrap_of_pairs}
@@ -199,7 +216,7 @@ def main() -> None:
     for metric in ("accuracy", "F1"):
         parts += [_side_by_side(NULLS, metric), _side_by_side(SHIFTS, metric)]
     parts += [_by_runs(metric) for metric in ("accuracy", "F1", "Pearson")]
-    parts.append(_pairs("accuracy"))
+    parts += [_pairs("accuracy"), _arrows("accuracy")]
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     before, _, rest = _PAGE.read_text("utf-8").partition("<!-- calibration -->\n")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
 from bench._simulated import METRICS, World
-from bench.calibration import NULLS, default, sentences_only, simulated, welch
+from bench.calibration import NULLS, default, k_sigma, sentences_only, simulated, welch
 from mtlspec.metrics.accuracy import TagAccuracy
 from mtlspec.metrics.correlation import Correlation
 from mtlspec.metrics.metric import Metric
@@ -123,3 +125,9 @@ def _smaller(world: World) -> World:
 
 def test_metrics_of_the_simulation_are_ours() -> None:
     assert {metric.kind for metric, _ in METRICS.values()} <= {metric.kind for metric in KINDS}
+
+
+def test_arrows_by_k_sigma_err_more_often_than_tests_where_sentences_decide() -> None:
+    a, b = simulated(replace(NULLS["sentences decide"], examples=60), "accuracy", (3, 3), times=400)
+    assert k_sigma(a, b).mean() > 0.15
+    assert default(a, b).mean() < 0.09
