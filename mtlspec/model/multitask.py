@@ -177,12 +177,15 @@ def _rebuild(encoder: Encoder, about: Mapping[str, Any]) -> MultiTaskModel:
 def start_from(model: MultiTaskModel, train_artifact: Path, take: Take) -> None:
     """Begin with weights of a trained model: `all` of the same tasks, or its `encoder` alone, for any tasks.
 
-    What a strategy adds stays fresh, here and there; so do the decoders where only the encoder is taken.
+    What a strategy adds stays fresh there, but not where `shared` is taken: the encoder and what the strategy makes of
+    its own weights there.
     """
     path = train_artifact / WEIGHTS
-    parts = ("encoder.", "tasks.") if take == "all" else ("encoder.",)
+    parts = _TAKEN[take]
     fresh = model.weights()
     taken = {name: value for name, value in load_file(path).items() if name.startswith(parts)}
+    if take == "shared":
+        taken = _adopted(model, taken, train_artifact)
     lacking = [name for name in fresh if name.startswith(parts) and name not in taken]
     try:
         model.load_weights({**fresh, **taken})
@@ -190,8 +193,24 @@ def start_from(model: MultiTaskModel, train_artifact: Path, take: Take) -> None:
         lacking = lacking or [first_line(error)]
     if lacking:
         message = f"the model to start from does not fit this one: {lacking[0]}"
-        hint = None if take == "encoder" else "other tasks can start from its encoder alone: `take: encoder`"
+        hint = None if take == "encoder" else "its encoder alone fits more models: `take: encoder`"
         raise EncoderError("E369", message, path, hint)
+
+
+_TAKEN: Mapping[Take, tuple[str, ...]] = {
+    "all": ("encoder.", "tasks."),
+    "encoder": ("encoder.",),
+    "shared": ("encoder.", "sharing."),
+}
+
+
+def _adopted(model: MultiTaskModel, taken: Mapping[str, Tensor], train_artifact: Path) -> dict[str, Tensor]:
+    """Weights of a trained model, those of its strategy as the same strategy of another model begins with them."""
+    about = json.loads((train_artifact / ABOUT).read_bytes())
+    own = {name.removeprefix("sharing."): value for name, value in taken.items() if name.startswith("sharing.")}
+    begun = model.sharing.adopted(own, [task["name"] for task in about["tasks"]])
+    encoder = {name: value for name, value in taken.items() if name.startswith("encoder.")}
+    return encoder | {f"sharing.{name}": value for name, value in begun.items()}
 
 
 def _count(module: nn.Module) -> int:

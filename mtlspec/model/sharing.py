@@ -86,6 +86,15 @@ class Sharing:
     def attach(self, tasks: Sequence[Task]) -> None:
         """Called once, when the decoders exist: the place to freeze, tie or replace their modules."""
 
+    def adopted(self, weights: Mapping[str, Tensor], tasks: Sequence[str]) -> Mapping[str, Tensor]:
+        """What `module` begins with, by name, where it takes over that of a trained model of other tasks.
+
+        `weights` are that model's, of the same strategy; `tasks` its tasks. Asked only where the options have no
+        `start_problem`.
+        """
+        del tasks
+        return weights
+
     def groups(self, updates: int) -> list[ParameterGroup]:
         """Parameters with learning rates of their own; those of `module` that are not named train with the decoders."""
         del updates

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mtlspec.model.encoder.states import States
     from mtlspec.spec.families import TaskOptions
 
+SILENT = "E470"  # the error of a task type that does not say how unsure it is
+
 
 class Task(ABC):
     """Decoder, loss, decoding, metric and writer; predictions and gold values are what the metric compares."""
@@ -92,7 +94,7 @@ class Task(ABC):
         """How unsure the decoder is of each example: float32 [B] from 0 to 1, without gradient."""
         del states, batch
         kind = self._described["options"]["type"]
-        raise StageError("E470", f"task '{self.name}': the type '{kind}' does not say how unsure it is of an example")
+        raise StageError(SILENT, f"task '{self.name}': the type '{kind}' does not say how unsure it is of an example")
 
     def describe(self) -> dict[str, Any]:
         """JSON from which `rebuild_task` makes this task again: `options` and `labels`."""

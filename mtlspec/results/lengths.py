@@ -7,6 +7,7 @@ each of them: its encoder sees them all, a task its own.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ class Length:
     def times(self, other: Length, task: str, other_task: str | None = None) -> Times:
         """By what was planned: a training that stopped early was given no less. `other_task`: its name there."""
         theirs = other.tasks[other_task or task]
-        return Times(self.planned / other.planned, self.tasks[task].planned / theirs.planned)
+        return Times(_ratio(self.planned, other.planned), _ratio(self.tasks[task].planned, theirs.planned))
 
     def stored(self) -> dict[str, Any]:
         return {**asdict(self), "tasks": {task: list(seen) for task, seen in self.tasks.items()}}
@@ -70,7 +71,7 @@ def read_length(train_artifact: Path) -> Length:
     chain = json.loads((train_artifact / "training.json").read_bytes())
     seen: dict[str, Seen] = {}
     for one in chain:
-        whole = one["planned"] / one["updates"]
+        whole = one["planned"] / max(one["updates"], 1)  # none: it is evaluated as it starts
         for task, own in one["tasks"].items():
             part = (own["updates"], own["examples"], own["examples"] * whole)
             seen[task] = Seen(*(a + b for a, b in zip(seen.get(task, (0, 0, 0)), part, strict=True)))
@@ -168,6 +169,11 @@ def lengths_table(variants: Sequence[Variant], lengths: Lengths) -> Table:
         " examples of it; the encoder saw all of them."
     )
     return Table("lengths", "How long models were trained", caption, columns, (("", tuple(rows)),))
+
+
+def _ratio(ours: float, theirs: float) -> float:
+    """One model may have learnt from nothing."""
+    return ours / theirs if theirs else math.inf if ours else 1.0
 
 
 def _mean(values: Sequence[float]) -> float:

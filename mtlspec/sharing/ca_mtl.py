@@ -6,13 +6,13 @@ Freezing is training's own (`train.freeze: 0.5`); what this strategy adds inside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from mtlspec.errors import EncoderError
+from mtlspec.errors import EncoderError, StageError
 from mtlspec.model.sharing import ParameterGroup, Sharing
 from mtlspec.sharing._by_row import ByRow
 from mtlspec.spec.families import SharingOptions
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mtlspec.sharing._task_norm import Norm
 
     Module = Callable[..., Tensor]
+
+_DRAWN = ("random", "xavier")  # ways for an embedding to begin that are not names of tasks
 
 
 class Options(SharingOptions):
@@ -94,8 +96,23 @@ class Options(SharingOptions):
         "bottleneck, as in the paper's code.",
     )
 
+    embedding: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = Field(
+        default="random",
+        description="How the embedding of a task begins: with small random numbers, with larger ones (`xavier`), or, "
+        "of a model that starts from another with `take: shared`, as the one of this task there. Tasks that were "
+        "learnt there keep their own.",
+    )
+
     def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
         return CaMtl(encoder, tasks, self)
+
+    def start_problem(self, known: Sequence[str] | None) -> str | None:
+        name = self.embedding
+        if name in _DRAWN or name in (known or ()):
+            return None
+        if known is None:
+            return f"`embedding: {name}` is that of a task of a model to start from: `start: {{..., take: shared}}`"
+        return f"`embedding: {name}`: the model to start from has no such task, but {', '.join(known)}"
 
 
 class CaMtl(ByRow):
@@ -116,6 +133,9 @@ class CaMtl(ByRow):
         self._places = encoder.places
         self._layers = len(self._places.layers)
         self._embedding = nn.Parameter(torch.empty(len(tasks), self.width).normal_(std=SPREAD))
+        if options.embedding == "xavier":
+            for row in self._embedding.data:  # each as a layer from one number to all
+                nn.init.xavier_uniform_(row.unsqueeze(0))
         self.module.register_parameter("embedding", self._embedding)
         self._transform = linear(self.width, self.width) if options.transform else None
         self.module.add_module("transform", self._transform)
@@ -142,6 +162,18 @@ class CaMtl(ByRow):
                 if not any(parameter.requires_grad for parameter in place.module.parameters()):
                     attention.film.requires_grad_(False)
         return []
+
+    def adopted(self, weights: Mapping[str, Tensor], tasks: Sequence[str]) -> Mapping[str, Tensor]:
+        """All modules as they are; of the embeddings those of tasks that were learnt, and what new ones begin with."""
+        embedding, known = self._embedding.detach().clone(), weights["embedding"]
+        for row, name in enumerate(self.names):
+            like = name if name in tasks else self._options.embedding
+            if like in tasks:
+                embedding[row] = known[list(tasks).index(like)]
+            elif like not in _DRAWN:
+                message = f"the model to start from has no task '{like}' whose embedding a new task could begin with"
+                raise StageError("E943", message, hint=f"it has {', '.join(tasks)}")
+        return {**weights, "embedding": embedding}
 
     def run(self, batch: Batch) -> States:
         try:

@@ -17,3 +17,6 @@ class Options(SharingOptions):
 
     def build(self, encoder: Encoder, tasks: Sequence[str]) -> Sharing:
         return Sharing(encoder, tasks)
+
+    def start_problem(self, known: Sequence[str] | None) -> None:
+        """It adds nothing."""

@@ -11,9 +11,10 @@ from mtlspec.spec.cards import EncoderCard
 from mtlspec.spec.check_sharing import sound_tasks
 from mtlspec.spec.check_start import check_swept, groups_above
 from mtlspec.spec.expand import teaching_set, vary
-from mtlspec.spec.models import Distil, ExperimentSpec, ModelGroup
+from mtlspec.spec.models import ExperimentSpec, ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.selected import SelectedTaskSet
+from mtlspec.spec.train_parts import Distil
 from mtlspec.spec.words import shorten
 
 _KEY = "train.distil"

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from mtlspec.errors import Place, SpecError
 from mtlspec.kinds import OneOf
-from mtlspec.spec.expand import possible_sets, vary
+from mtlspec.spec.expand import possible_sets, start_tasks, vary
 from mtlspec.spec.families import TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
@@ -57,12 +57,37 @@ def check_sharing(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spec
     for name, group in groups.items():
         for shared in sharings(node, name, group):
             options = shared.options
-            problem = options.problem(group.starts_from is not None) or _misfit(group, options, tasks)
+            problem = (
+                options.problem(group.starts_from is not None)
+                or _unlike(group, options, groups, tuple(tasks))
+                or _misfit(group, options, tasks)
+            )
             place = shared.blamed(problem).place if problem is not None else None
             if problem is None or place is None or (place, problem) in seen:
                 continue
             seen.add((place, problem))  # a sweep of the whole spec is wrong once, not once a group
             yield SpecError("E180", f"the sharing of model '{name}' does not work: {problem}", place)
+
+
+def _unlike(
+    group: ModelGroup, options: SharingOptions, groups: Mapping[str, ModelGroup], tasks: Sequence[str]
+) -> str | None:
+    """Why a strategy cannot begin as the group's `start` says; a start that there is not is told of elsewhere."""
+    start = group.starts_from
+    if start is None or start.take != "shared":
+        return options.start_problem(None)
+    source = groups.get(start.group)
+    if source is None:
+        return None
+    if source.sharing.type != options.type:
+        return f"`take: shared` of models of '{start.group}', whose sharing is '{source.sharing.type}'"
+    known = possible_sets(source, tasks)
+    for names in possible_sets(group, tasks):
+        found = start_tasks(start, names, known)
+        problem = options.start_problem(found) if found is not None else None
+        if problem is not None:
+            return problem
+    return None
 
 
 def _misfit(group: ModelGroup, options: SharingOptions, tasks: Mapping[str, TaskOptions]) -> str | None:

@@ -71,12 +71,12 @@ def _check_tasks(
         return
     for _, names in group.task_set.sets(tasks):
         found = start_tasks(start, names, known)
-        if found is not None and (start.take == "encoder" or set(found) == set(names)):
+        if found is not None and (start.take != "all" or set(found) == set(names)):
             continue
         wanted = start.tasks if start.tasks is not None and found is None else names
         message = f"'{start.group}' has no model of {' + '.join(wanted)} for '{name}' to start from"
         hint = "`take: encoder` starts from a model of other tasks"
-        if start.take == "encoder":
+        if start.take != "all":
             hint = "say which one with `tasks`: " + ", ".join(f"[{', '.join(each)}]" for each in known[:4])
         yield SpecError("E182", message, place, hint)
         return

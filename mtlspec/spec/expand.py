@@ -94,7 +94,7 @@ def start_tasks(start: Start, tasks: Sequence[str], sets: Iterable[tuple[str, ..
         return next((names for names in known if set(names) == set(start.tasks or ())), None)
     if tuple(tasks) in known:
         return tuple(tasks)
-    return known[0] if start.take == "encoder" and len(known) == 1 else None
+    return known[0] if start.take != "all" and len(known) == 1 else None
 
 
 def teachers_of(

@@ -146,6 +146,13 @@ class SharingOptions(Options):
         del started
         return None
 
+    def start_problem(self, known: Sequence[str] | None) -> str | None:
+        """Why its weights cannot begin with those of a trained model of the tasks `known` (`take: shared`), or None.
+
+        `known` is None where nothing of the strategy's own is taken over.
+        """
+        return None if known is None else "what it adds belongs to tasks, and these may be others: `take: shared`"
+
     def task_problem(self, tasks: Mapping[str, TaskOptions]) -> str | None:
         """Why a model of these tasks cannot be shared like this, or None."""
         del tasks

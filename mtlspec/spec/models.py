@@ -24,13 +24,10 @@ from mtlspec.spec.families import (
     TaskOptions,
     TaskSetOptions,
 )
+from mtlspec.spec.train_parts import Distil, EvaluateEvery, PositiveFloat, PositiveInt, Seed
 
-PositiveInt = Annotated[int, Field(ge=1)]
-PositiveFloat = Annotated[float, Field(gt=0)]
-Weight = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
-Take = Literal["all", "encoder"]
-Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Take = Literal["all", "encoder", "shared"]
 
 
 def _whole(value: Any) -> Any:
@@ -66,50 +63,16 @@ class FrozenPart(Frozen):
     embeddings: bool = Field(default=True, description="The embeddings as well.")
 
 
-class Distil(Frozen):
-    """Learn what a trained model computes, beside or instead of the labels. The loss is the sum of weighted parts."""
-
-    teacher: Name = Field(
-        description="A group defined above. A task's teacher is its model of the same tasks, or else the single-task "
-        "model of this task."
-    )
-    seed: Literal["same"] | Seed = Field(
-        default="same", description="`same`: seed by seed. A number: the model of this seed teaches all."
-    )
-    layers: Sequence_[PositiveInt] | None = Field(
-        default=None,
-        description="The student has only these layers of the encoder, counted from 1, and learns from the same ones "
-        "of the teacher: `[2, 4, 6]`. Default: all.",
-    )
-    embeddings: Weight = Field(default=0.0, description="Weight of the mean squared difference behind the embeddings.")
-    hidden: Weight = Field(default=0.0, description="The same behind every layer of the student, summed over layers.")
-    attention: Weight = Field(
-        default=0.0, description="The same of attention scores before softmax, of pairs of sub-tokens that are there."
-    )
-    prediction: Weight = Field(
-        default=1.0,
-        description="Weight of the cross-entropy of a classification against the teacher's probabilities, or of the "
-        "mean squared difference of numbers.",
-    )
-    labels: Weight = Field(default=0.0, description="Weight of the task's own loss.")
-    temperature: PositiveFloat = Field(
-        default=1.0, description="Scores are divided by it before softmax; the loss is multiplied by its square."
-    )
-
-    @property
-    def looks_inside(self) -> bool:
-        return bool(self.embeddings or self.hidden or self.attention)
-
-
 class TrainOptions(Frozen):
     """How a model is trained; any key may be overridden per model under `models.<name>.train`."""
 
     epochs: PositiveInt = Field(default=5, description="Passes over the data, at most.")
-    examples: PositiveInt | None = Field(
+    examples: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
         description="Train on at most so many examples, drawn at random by the model's seed. Each task has so many of "
         "those that carry its layer; tasks with the same examples get the same ones. With joint batches each corpus "
-        "has so many of those that carry the layer of any task of the model. Default: all.",
+        "has so many of those that carry the layer of any task of the model. 0: nothing is trained, and the model is "
+        "evaluated as it starts. Default: all.",
     )
     draw: Literal["random", "balanced"] = Field(
         default="random",
@@ -176,11 +139,23 @@ class TrainOptions(Frozen):
         description="After which epochs dev is scored. `last` takes `keep: last`, and nothing stops early: of a model "
         "that learns from a handful of examples, scoring would be nearly all of the work.",
     )
+    evaluate_every: PositiveInt | EvaluateEvery | None = Field(
+        default=None,
+        exclude_if=lambda every: every is None,
+        description="Updates between dev scores that are only looked at (`curve.json`; analyses draw them): weights, "
+        "epochs and early stopping are the same without them. `{updates: 50, entropy: true}` asks for more.",
+    )
     checkpoint_every: PositiveInt | None = Field(
         default=None,
         description="Updates between resume points; each epoch then ends with one, too. Default: by the clock alone, "
         "at most one in half a minute, a fiftieth of the time and about 11 GB an hour. No result depends on it.",
     )
+
+    @property
+    def watched(self) -> EvaluateEvery | None:
+        """`evaluate_every`, a bare number as the mapping that it is short for."""
+        every = self.evaluate_every
+        return EvaluateEvery(updates=every) if isinstance(every, int) else every
 
 
 class RunOptions(Frozen):
@@ -204,21 +179,22 @@ class TrackingOptions(Frozen):
 
 
 class Start(Frozen):
-    """Which trained model a model starts from, and what it takes over; the strategy's own weights are always fresh."""
+    """Which trained model a model starts from, and what it takes over."""
 
     group: Name = Field(description="A group defined above.")
     take: Take = Field(
         default="all",
         description="`all`: encoder and decoders, of a model of the same tasks. `encoder`: the decoders are fresh, and "
-        "the tasks may be others.",
+        "the tasks may be others. What the strategy adds is fresh with both. `shared`: the encoder and what the same "
+        "strategy added to it, such as the modules of `ca_mtl`; the decoders are fresh, and the tasks may be others.",
     )
     seed: Literal["same"] | Seed = Field(
         default="same", description="`same`: seed by seed. A number: all seeds start from the model of this seed."
     )
     tasks: Sequence_[Name] | None = Field(
         default=None,
-        description="The tasks of the model to start from. Default: the same tasks; with `take: encoder`, and if the "
-        "group has no such model, its only task set.",
+        description="The tasks of the model to start from. Default: the same tasks; with `take: encoder` or `shared`, "
+        "and if the group has no such model, its only task set.",
     )
 
 

@@ -24,7 +24,7 @@ from mtlspec.train.determinism import make_deterministic
 from mtlspec.train.distilling import Distiller, load_teachers
 from mtlspec.train.loop import Outcome, train
 
-LENGTH = "training.json"
+LENGTH, CURVE = "training.json", "curve.json"
 
 
 def run(ctx: StageContext) -> StageResult:
@@ -55,6 +55,8 @@ def run(ctx: StageContext) -> StageResult:
     model.save(ctx.out, tokenizer=ctx.inputs["encoder"])
     outcome.history.write(ctx.out / "history.parquet", list(tasks))
     write_json(ctx.out / "epochs.json", outcome.epochs)
+    if options.watched is not None:
+        write_json(ctx.out / CURVE, outcome.curve)
     write_json(ctx.out / LENGTH, [*_before(ctx.inputs.get("start")), _length(outcome)])
     return _result(outcome)
 

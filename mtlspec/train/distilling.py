@@ -16,7 +16,7 @@ from mtlspec.data.batching import collate
 from mtlspec.errors import StageError
 from mtlspec.model.mixed import Reading
 from mtlspec.model.multitask import MultiTaskModel, load_model
-from mtlspec.spec.models import Distil
+from mtlspec.spec.train_parts import Distil
 from mtlspec.train.inside import Inside, inside, mean_square
 
 ROLE = "teacher-"

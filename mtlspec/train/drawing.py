@@ -15,7 +15,7 @@ from mtlspec.spec.models import TrainOptions
 
 def draw_examples(task: Task, split: PreparedSplit, rows: Tensor, options: TrainOptions, seed: int) -> Tensor:
     """Of the rows int64 [n] that carry a task's annotation those that it trains on, ascending."""
-    if options.examples is None or options.draw == "random":
+    if not options.examples or options.draw == "random":
         return sample(rows, len(split), options.examples, seed)
     classes = task.classes(split)
     if classes is None:
@@ -25,8 +25,11 @@ def draw_examples(task: Task, split: PreparedSplit, rows: Tensor, options: Train
 
 
 def sample(rows: Tensor, sentences: int, limit: int | None, seed: int) -> Tensor:
-    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones."""
-    if limit is None or len(rows) <= limit:
+    """At most `limit` of the rows int64 [n], ascending; tasks with the same sentences get the same ones.
+
+    Without a limit all of them, and also where it is 0: nothing is drawn from them then.
+    """
+    if not limit or len(rows) <= limit:
         return rows
     return rows[_rank(sentences, seed)[rows].argsort(stable=True)[:limit]].sort().values
 

@@ -17,7 +17,7 @@ from mtlspec.data.corpora import Corpora
 from mtlspec.errors import StageError
 from mtlspec.model.mixed import Reading, encode_parts
 from mtlspec.model.multitask import MultiTaskModel
-from mtlspec.model.predict import count_corpora, mean_score, predict_corpora, score
+from mtlspec.model.predict import mean_score
 from mtlspec.model.sharing import Moment, TaskLoss
 from mtlspec.spec.models import RunOptions, TrainOptions
 from mtlspec.train.checkpoint import ResumePoints
@@ -29,6 +29,7 @@ from mtlspec.train.optimiser import Optimiser
 from mtlspec.train.pace import Pace
 from mtlspec.train.resuming import RESUMED
 from mtlspec.train.schedule import rate_factor
+from mtlspec.train.scoring import dev_scores, watch
 from mtlspec.train.state import TrainState
 
 Progress = Callable[[int, int, str], None]
@@ -46,6 +47,7 @@ class Outcome:
     model: MultiTaskModel
     history: History
     epochs: list[dict[str, Any]]
+    curve: list[dict[str, Any]]  # dev scores on the way, if they were asked for
     updates: int
     planned: int  # updates, had it not stopped early
     examples: dict[str, dict[str, int]]  # task -> how many it has, trains on and read, and in how many updates
@@ -101,9 +103,13 @@ def train(
         meter.seconds += time.perf_counter() - started
         if epoch_ended and (options.dev == "every" or state.done):
             finish_epoch(state, options)
+        watch(state, options)
         if due:
             pace.write(lambda: points.save(state.update, state.save()))
         progress(state.update, state.updates, "updates")
+    if not state.epochs:  # nothing was there to learn from
+        finish_epoch(state, options)
+        watch(state, options)
     state.kept.close()
     model.load_weights(state.best)
     model.module.eval()
@@ -111,6 +117,7 @@ def train(
         model=model,
         history=state.history,
         epochs=state.epochs,
+        curve=state.curve,
         updates=state.update,
         planned=state.updates,
         examples=state.examples(),
@@ -195,10 +202,7 @@ def finish_epoch(state: TrainState, options: TrainOptions) -> None:
 
     Tasks without a score on dev have none here, and then there is no mean over all tasks; patience looks at the others.
     """
-    model = state.model
-    counts = count_corpora(model, state.corpora, "dev", predict_corpora(model, state.corpora, "dev", options.batch))
-    scores = score(model, {name: rows for name, rows in counts.items() if name not in state.unscored})
-    state.frozen.train()
+    model, scores = state.model, dev_scores(state)
     epoch = state.update // state.updates_per_epoch
     mean = mean_score(model, scores) if scores else None
     best = (mean is not None and state.patience.observe(epoch, mean)) or options.keep == "last"

@@ -56,6 +56,7 @@ class TrainState:
     update: int = 0  # the last one that is done
     best: dict[str, Tensor] = field(default_factory=dict)  # weights of the best epoch
     epochs: list[dict[str, Any]] = field(default_factory=list)  # dev scores
+    curve: list[dict[str, Any]] = field(default_factory=list)  # dev scores that are only looked at
     history: History = field(default_factory=History)
 
     @classmethod
@@ -64,7 +65,7 @@ class TrainState:
     ) -> TrainState:
         supply = Supply(model.tasks, corpora, options, seed)
         per_epoch = math.ceil(supply.batches_per_epoch / options.accumulate)
-        updates = per_epoch * options.epochs
+        updates = per_epoch * options.epochs if options.examples != 0 else 0
         balance = options.balance.build([task.name for task in model.tasks])
         balance.module.to(model.device)
         frozen = Frozen(model, options.freeze)  # before the optimiser asks what learns
@@ -122,11 +123,11 @@ class TrainState:
         `updates` are those that it took part in.
         """
         seen = self.history.seen(len(self.model.tasks))
+        trained = [len(feed) if self.updates else 0 for feed in self.supply.feeds]
+        each = zip(self.model.tasks, self.supply.labelled, trained, seen, strict=True)
         return {
-            task.name: {"labelled": len(labelled), "trained": len(feed), "read": read, "updates": updates}
-            for task, labelled, feed, (updates, read) in zip(
-                self.model.tasks, self.supply.labelled, self.supply.feeds, seen, strict=True
-            )
+            task.name: {"labelled": len(labelled), "trained": own, "read": read, "updates": updates}
+            for task, labelled, own, (updates, read) in each
         }
 
     def save(self) -> Saved:
@@ -144,7 +145,7 @@ class TrainState:
             "sharing": Section(sharing.state()),
             "scaler": Section(self.scaler.state_dict()),
             "best": Section(tensors=self.best),
-            "history": Section({"epochs": self.epochs, "losses": losses}, self.history.tensors()),
+            "history": Section({"epochs": self.epochs, "curve": self.curve, "losses": losses}, self.history.tensors()),
         }
 
     def load(self, saved: Saved) -> None:
@@ -188,7 +189,7 @@ class TrainState:
         self.best = dict(tensors)
 
     def _load_history(self, values: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
-        self.epochs, self.losses = list(values["epochs"]), list(values["losses"])
+        self.epochs, self.curve, self.losses = (list(values[name]) for name in ("epochs", "curve", "losses"))
         self.history.load(tensors)
 
 

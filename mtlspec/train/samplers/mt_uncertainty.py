@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from mtlspec.errors import StageError
+from mtlspec.model.task import SILENT
 from mtlspec.spec.families import SamplerOptions
 from mtlspec.train.sampling import Part, Sampler, TaskSizes
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from mtlspec.train.view import View
 
 Normalise = Literal["released", "paper"]
-SILENT = "E470"  # a task type that does not say how unsure it is
 
 
 class Options(SamplerOptions):

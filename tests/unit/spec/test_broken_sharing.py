@@ -56,6 +56,40 @@ def test_a_sharing_that_only_a_sweep_brings_in_is_checked_too(
         assert complaints(text) == [f"{where}: {told[1]}"]
 
 
+TAKEN = "`take: shared` of models of 'stl', whose sharing is 'hard'"
+NAMED = "`embedding: pos` is that of a task of a model to start from: `start: {..., take: shared}`"
+START = "start: {group: stl, take: shared, tasks: [pos]}"
+
+
+@pytest.mark.parametrize(
+    ("stl", "mtl", "problem"),
+    [
+        ("hard", f"ca_mtl, {START}", TAKEN),
+        ("hard", "{type: ca_mtl, embedding: pos}", NAMED),
+        ("hard", "{type: ca_mtl, embedding: pos}, start: {group: stl, take: encoder, tasks: [pos]}", NAMED),
+        ("pals", f"pals, {START}", "what it adds belongs to tasks, and these may be others: `take: shared`"),
+        (
+            "ca_mtl",
+            f"{{type: ca_mtl, embedding: lem}}, {START}",
+            "`embedding: lem`: the model to start from has no such task, but pos",
+        ),
+        ("ca_mtl", f"{{type: ca_mtl, embedding: pos}}, {START}", None),
+        ("ca_mtl", f"ca_mtl, {START}", None),
+        ("hard", f"hard, {START}", None),
+    ],
+)
+def test_what_a_strategy_added_is_taken_over_where_it_can_be(
+    stl: str, mtl: str, problem: str | None, complaints: Complaints, load: Load
+) -> None:
+    old = "sharing: hard, train: {epochs: 8}}"
+    text = SPEC.replace(old, "sharing: MTL}").replace("sharing: hard", f"sharing: {stl}").replace("MTL", mtl)
+    if problem is None:
+        assert load(text).spec.models["mtl"].starts_from is not None
+        return
+    (line,) = complaints(text)
+    assert line.endswith(f"error E180: the sharing of model 'mtl' does not work: {problem}")
+
+
 def test_a_sharing_that_does_not_fit_the_tasks_is_told_where_models_learn_them_together(complaints: Complaints) -> None:
     text = SPEC.replace("sharing: hard", "sharing: task_embedding")
     reason = "it has one tagger for all tasks, and 'lem' and 'pos' have other decoders"

@@ -22,7 +22,8 @@ from mtlspec.model.mixed import Reading
 from mtlspec.model.multitask import MultiTaskModel, build_model, load_model
 from mtlspec.sharing.hard import Options as Hard
 from mtlspec.spec.families import TASKS, TaskOptions
-from mtlspec.spec.models import Distil, RunOptions
+from mtlspec.spec.models import RunOptions
+from mtlspec.spec.train_parts import Distil
 from mtlspec.stages.context import Progress, StageContext, silent
 from mtlspec.stages.train import run
 from mtlspec.train.determinism import make_deterministic
