@@ -11,7 +11,7 @@ from mtlspec.report.published_findings import Finding, Verdict, mostly
 from mtlspec.report.published_section import ANCHOR, sentences_of, verdict_rows
 from mtlspec.report.section import Section
 from mtlspec.report.wording import of_all
-from mtlspec.results.averages import Averaged, joint_rows, scored_tasks, single_row
+from mtlspec.results.averages import Averaged, compared, joint_rows, scored_tasks, single_row
 from mtlspec.results.comparisons import Asked, compare
 from mtlspec.results.evaluations import Evaluations
 from mtlspec.results.inference import Difference, compare_scores
@@ -103,8 +103,8 @@ def _printed(side: Conditional, column: str, against: str) -> str:
 def _averages(statement: str, published: str, ours: Averaged | None, theirs: Averaged | None) -> Finding:
     if ours is None or theirs is None:
         return Finding(statement, published, *_ABSENT)
-    found = compare_scores(ours.averages(), theirs.averages(), power=False)
-    return _judged(statement, published, f"{ours.label} against {theirs.label}", found, 1)
+    what = f"{ours.label} against {theirs.label}"
+    return _judged(statement, published, what, compared(ours, theirs), 1, "seeds and test examples")
 
 
 def _sigmas(side: Conditional, ours: Averaged | None, theirs: Averaged | None) -> Finding:
@@ -113,17 +113,18 @@ def _sigmas(side: Conditional, ours: Averaged | None, theirs: Averaged | None) -
     if ours is None or theirs is None:
         return Finding(statement, published, *_ABSENT)
     found = compare_scores(ours.sigmas(), theirs.sigmas(), power=False)
-    return _judged(statement, published, f"{ours.label} against {theirs.label}", found, -1)
+    what = f"{ours.label} against {theirs.label}"
+    return _judged(statement, published, what, found, -1, "seeds, for these test examples")
 
 
-def _judged(statement: str, published: str, what: str, found: Difference, sign: int) -> Finding:
+def _judged(statement: str, published: str, what: str, found: Difference, sign: int, over: str) -> Finding:
     """It holds if the difference has the sign, by its test."""
     here = f"{what}: {signed(found.difference)}"
     if found.p is None:
         return Finding(statement, published, here, found.why, "undecided")
     sure = found.p < _ALPHA
     verdict: Verdict = "undecided" if not sure else "holds" if sign * found.difference > 0 else "does not hold"
-    test = f"t test over seeds: p = {found.p:.3f}, 95 % interval {interval_text(found.interval)}"
+    test = f"t test over {over}: p = {found.p:.3f}, 95 % interval {interval_text(found.interval)}"
     return Finding(statement, published, here, test, verdict)
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from mtlspec.errors import StageError
+from mtlspec.metrics.runs import Floats, Runs
+from mtlspec.results.comparisons import rows_of
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations, seed_scores
-from mtlspec.results.inference import Difference, compare_scores
+from mtlspec.results.inference import Difference, difference_between
 from mtlspec.results.lengths import Length, Lengths, length_of
 from mtlspec.results.score_table import source_of
 from mtlspec.results.tables import Cell, score_text
@@ -25,6 +29,7 @@ class Averaged:
     label: str
     scores: Mapping[str, tuple[float, ...]]
     variants: tuple[Variant, ...]  # one model, or single-task models
+    pulls: Mapping[str, Floats]  # task -> [seeds, its examples]: how an example moves the score of a run
     further: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # scores that count in `sigmas` as well
 
     @property
@@ -35,6 +40,20 @@ class Averaged:
         """Of every seed the mean over tasks, perhaps without some."""
         kept = [values for task, values in self.scores.items() if task not in without]
         return tuple(sum(values) / len(values) for values in zip(*kept, strict=True))
+
+    def runs(self) -> Runs:
+        """The averages with what every test example does to them.
+
+        Tasks of as many examples may read the same ones, so what the first of each does is added up; where they do not,
+        their sum scatters as much as it would one by one.
+        """
+        sizes = {task: pulls.shape[-1] for task, pulls in self.pulls.items()}
+        every = sum(dict.fromkeys(sizes.values()))
+        parts = []
+        for size in dict.fromkeys(sizes.values()):
+            own = [self.pulls[task] for task in sizes if sizes[task] == size]
+            parts.append(np.sum(own, axis=0) * (every / (size * len(sizes))))
+        return Runs(np.array(self.averages()), np.concatenate(parts, axis=-1))
 
     def sigmas(self) -> tuple[float, ...]:
         """Of every seed the sample standard deviation across tasks; 0 of a single score."""
@@ -100,7 +119,15 @@ def _row(
     }
     fewest = min(map(len, scores.values()))
     cut = {task: values[:fewest] for task, values in scores.items()}
-    return Averaged(label, cut, tuple(variants), {name: values[:fewest] for name, values in more.items()})
+    pulls = {task: _pulls(variant, task, evaluations)[:fewest] for task, variant in of_task.items()}
+    return Averaged(label, cut, tuple(variants), pulls, {name: values[:fewest] for name, values in more.items()})
+
+
+def _pulls(variant: Variant, task: str, evaluations: Evaluations) -> Floats:
+    metric = evaluations[variant.runs[0].evaluate].metric(task)
+    pulls = Runs.of(metric, rows_of(variant, task, variant.seeds, evaluations)).pulls
+    assert pulls is not None
+    return pulls
 
 
 def _further(variant: Variant, task: str, name: str, evaluations: Evaluations) -> tuple[float, ...]:
@@ -111,8 +138,8 @@ def _further(variant: Variant, task: str, name: str, evaluations: Evaluations) -
 
 
 def compared(row: Averaged, other: Averaged) -> Difference:
-    """Averages of the seeds of two ways of training: a t test, test examples count as given."""
-    return compare_scores(row.averages(), other.averages(), power=False)
+    """The averages of two ways of training: the default test, which knows seeds and test examples."""
+    return difference_between(row.runs(), other.runs(), power=False)
 
 
 def number_cell(values: Sequence[float], source: str, digits: int = 2) -> Cell:
