@@ -98,8 +98,8 @@ def _table(
         f"Average of the test scores of {tasks} in percent, mean ± sample standard deviation over seeds; its change "
         f"against {rows[0].label} with a 95 % interval (t test over seeds and test examples{_star(family)}). "
         "Task sigma: sample standard deviation of a seed's scores across tasks. Data used: of the examples that "
-        "single-task models read, those that were read here, of each task at most all. The last column: tasks whose mean is not below that of "
-        "the single-task model."
+        "single-task models read, those that were read here, of each task at most all. The last column: tasks whose "
+        "mean is not below that of the single-task model."
     )
     columns = ("model", "average", "change", "interval", "task sigma", "data used (%)", "tasks ≥ single")
     return Table("ablation", "Ablation", caption, columns, (("", tuple(lines)),))
