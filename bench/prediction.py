@@ -61,13 +61,13 @@ def plain_loop(folder: Path, sentences: list[list[str]], tasks: list[str]) -> Ca
     from mtlspec.data.batching import Batch
     from mtlspec.model.encoder.encoder import ends_of, pool_words
     from mtlspec.model.encoder.states import States
-    from mtlspec.use import load
+    from mtlspec.use.loaded import load_trained
 
     tokenizer, encoder = (
         AutoTokenizer.from_pretrained(folder / "encoder"),
         AutoModel.from_pretrained(folder / "encoder"),
     )
-    decoders = {task.name: task for task in load(folder).model.tasks}
+    decoders = {task.name: task for task in load_trained(folder).predictor.model.tasks}
 
     @torch.inference_mode()
     def run() -> list[dict[str, Any]]:
@@ -90,11 +90,11 @@ def plain_loop(folder: Path, sentences: list[list[str]], tasks: list[str]) -> Ca
 
 
 def compare(trained: Path, exported: Path, sentences: list[list[str]], tasks: list[str]) -> None:
-    from mtlspec.use import load
+    from mtlspec.use.loaded import load_trained
     from mtlspec.use.inputs import plain
     from mtlspec.use.shown import json_line, objects
 
-    predictor = load(trained)
+    predictor = load_trained(trained).predictor
     text = "".join(" ".join(sentence) + "\n" for sentence in sentences).encode()
 
     def ours() -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def main() -> None:
     import torch
     from transformers.utils import logging
 
-    from mtlspec.use import load
+    from mtlspec.use.loaded import load_trained
     from mtlspec.use.export import export_model
 
     logging.set_verbosity_error()
@@ -126,7 +126,7 @@ def main() -> None:
     print(f"prediction: {SENTENCES} lines of words, one thread (target 1.0)")
     with tempfile.TemporaryDirectory() as folder:
         trained, sentences = build(Path(folder))
-        export_model(load(trained), Path(folder) / "exported")
+        export_model(load_trained(trained).predictor, Path(folder) / "exported")
         for tasks in (["pos"], ["dep"], ["pos", "dep"]):
             compare(trained, Path(folder) / "exported", sentences, tasks)
 

@@ -13,18 +13,31 @@ if TYPE_CHECKING:
     from mtlspec.model.encoder.checked_removal import PruneReport
     from mtlspec.model.encoder.encoder import Encoder
     from mtlspec.model.multitask import MultiTaskModel
+    from mtlspec.use.frames import Results
+    from mtlspec.use.loaded import LoadedModel
+
+# No import statements below: this file belongs to every stage's code, which must not reach all models through it.
 
 
-def load(path: str | Path) -> MultiTaskModel | Encoder:
-    """What a directory holds, on the CPU, in evaluation mode: a trained (and perhaps pruned) model, or an encoder.
+def load(reference: str | Path, device: str = "cpu") -> LoadedModel | Encoder:
+    """A trained model that predicts, in evaluation mode; or an encoder, if that is what a directory holds.
 
-    A directory with `model.json` (the artifact of a `train` stage, or what `MultiTaskModel.save` wrote) is a model;
-    one with `config.json` and `model.safetensors` (the artifact of an `encoder` stage, what `Encoder.save` wrote, or
-    any encoder on disk) is an encoder.
+    `stem_cell/mtl-all-s1` is a model of a run of the project around us. A directory with `model.json` (the artifact of
+    a `train` stage, or what `save` wrote) or an exported one is a model, too; one with `config.json` and
+    `model.safetensors` (the artifact of an `encoder` stage, what `Encoder.save` wrote, or any encoder on disk) is an
+    encoder. An artifact whose bytes are not those that were sealed is refused.
     """
-    # Not an import statement: this file belongs to every stage's code, which must not reach all models through it.
-    loaded: MultiTaskModel | Encoder = import_module("mtlspec.model.load").load_directory(Path(path))
+    loaded: LoadedModel | Encoder = import_module("mtlspec.use.loaded").load(reference, device)
     return loaded
+
+
+def results(spec: str) -> Results:
+    """What a run found, as pandas frames: scores, scores of labels, tests, and atlases of heads.
+
+    `spec` is the name of a run of the project around us, or the path of a `record.json`.
+    """
+    found: Results = import_module("mtlspec.use.frames").open_results(spec)
+    return found
 
 
 def prune(

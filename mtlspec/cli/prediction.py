@@ -56,11 +56,11 @@ def ready(model: str, threads: int | None, device: str | None) -> Predictor:
 
         from mtlspec.spec.models import RunOptions
         from mtlspec.train.determinism import make_deterministic
-        from mtlspec.use import load
+        from mtlspec.use.loaded import load_trained
 
         there = found.run.device if torch.cuda.is_available() else "cpu"
         run = {"threads": threads or found.run.threads, "device": device or there}
-        return load(model, str(make_deterministic(0, RunOptions.model_validate(run))))
+        return load_trained(model, str(make_deterministic(0, RunOptions.model_validate(run)))).predictor
 
 
 def written(predictor: Predictor, given: Input, asking: Asking, output: Path | None, folder: Path | None) -> int:

@@ -52,6 +52,11 @@ class Found:
             verify_manifest(self.folder)
 
 
+def is_model(folder: Path) -> bool:
+    """Whether a folder holds a trained or an exported model."""
+    return (folder / EXPORTED).is_file() or (folder / ABOUT).is_file()
+
+
 def find_model(reference: str) -> Found:
     """A model by its folder, trained or exported, or as `spec/model` of the project around us."""
     folder = Path(reference)

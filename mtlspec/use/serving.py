@@ -38,9 +38,9 @@ class Served:
 
 def _load_pyfunc(path: str) -> Served:
     """MLflow's entry; `path` is the exported folder."""
-    from mtlspec.use import load
+    from mtlspec.use.loaded import load_trained
 
-    return Served(load(path))
+    return Served(load_trained(path).predictor)
 
 
 def write_mlflow(folder: Path) -> None:

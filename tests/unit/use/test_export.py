@@ -14,8 +14,8 @@ import torch
 from mtlspec.cli.app import run as mtlspec
 from mtlspec.errors import DataError, SpecError
 from mtlspec.io.manifest import verify_manifest
-from mtlspec.use import load
 from mtlspec.use.export import export_model
+from mtlspec.use.loaded import load_trained
 from tests import toy
 from tests.unit.use.conftest import Trained
 
@@ -23,7 +23,7 @@ from tests.unit.use.conftest import Trained
 @pytest.fixture(scope="module")
 def tagger(words: Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("export") / "tagger"
-    made = export_model(load(words.train), folder, "pos")
+    made = export_model(load_trained(words.train).predictor, folder, "pos")
     assert (made.tasks, made.pipeline, made.why) == (("pos",), "token-classification", None)
     assert made.difference < 1e-5
     return folder
@@ -34,7 +34,7 @@ def test_a_tagger_by_transformers_alone(tagger: Path, words: Trained) -> None:
 
     tokenizer = AutoTokenizer.from_pretrained(tagger)
     model = AutoModelForTokenClassification.from_pretrained(tagger)
-    expected = load(words.train).predict([[*s.words] for s in words.test], tasks=["pos"], probabilities=True)
+    expected = load_trained(words.train).predict([[*s.words] for s in words.test], tasks=["pos"], probabilities=True)
     for sentence, ours in zip(words.test, expected, strict=True):
         batch = tokenizer([*sentence.words], is_split_into_words=True, return_tensors="pt")
         with torch.no_grad():
@@ -53,7 +53,7 @@ def test_a_classifier_and_a_regressor_by_transformers_alone(task: str, texts: Tr
     """`size` takes the mean of sub-tokens, which no classifier of BERT does."""
     from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-    made = export_model(load(texts.train), tmp_path / "out", task)
+    made = export_model(load_trained(texts.train).predictor, tmp_path / "out", task)
     if task == "size":
         assert made.pipeline is None
         assert made.why == (
@@ -65,7 +65,7 @@ def test_a_classifier_and_a_regressor_by_transformers_alone(task: str, texts: Tr
     assert made.pipeline == "text-classification"
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "out")
-    ours = load(texts.train).predict([s.texts[0] for s in texts.test], tasks=[task], probabilities=True)
+    ours = load_trained(texts.train).predict([s.texts[0] for s in texts.test], tasks=[task], probabilities=True)
     for sentence, expected in zip(texts.test, ours, strict=True):
         with torch.no_grad():
             found = model(**tokenizer(sentence.texts[0], return_tensors="pt")).logits[0].softmax(0)
@@ -85,14 +85,17 @@ def test_every_task_of_an_exported_model_predicts_as_before(
         in captured.err
     )
     sentences = [[*s.words] for s in words.test]
-    assert load(tmp_path / "all").predict(sentences) == load(words.train).predict(sentences)
+    assert load_trained(tmp_path / "all").predict(sentences) == load_trained(words.train).predict(sentences)
     verify_manifest(tmp_path / "all")
     assert mtlspec(["export", str(words.train), str(tmp_path / "all")]) == 2
     assert "error E549: there is something of this name already" in capsys.readouterr().err
 
 
 def test_decoders_without_a_counterpart_say_so(words: Trained, tmp_path: Path) -> None:
-    whys = {task: export_model(load(words.train), tmp_path / task, task).why for task in ("ner", "dep", "topic")}
+    whys = {
+        task: export_model(load_trained(words.train).predictor, tmp_path / task, task).why
+        for task in ("ner", "dep", "topic")
+    }
     assert whys == {
         "ner": "transformers has no head like the crf of task 'ner'",
         "dep": "transformers has no head like the decoder of task 'dep' ('biaffine_dep')",
@@ -100,8 +103,8 @@ def test_decoders_without_a_counterpart_say_so(words: Trained, tmp_path: Path) -
         "(`pooling: auto`, no hidden layer)",
     }
     sentences = [[*s.words] for s in words.test]
-    expected = load(words.train).predict(sentences, tasks=["dep"])
-    assert load(tmp_path / "dep").predict(sentences) == expected
+    expected = load_trained(words.train).predict(sentences, tasks=["dep"])
+    assert load_trained(tmp_path / "dep").predict(sentences) == expected
 
 
 def test_gates_are_folded_in_and_other_strategies_stay_at_home(
@@ -122,13 +125,13 @@ def test_gates_are_folded_in_and_other_strategies_stay_at_home(
     gated = trained({"type": "l0", "lambda": 50.0, "gate_lr": 2.0})
     gates = load_model(gated).sharing.head_gates("gate")
     assert gates is not None and not bool((gates == 1).all())
-    made = export_model(load(gated), tmp_path / "plain", "pos")
+    made = export_model(load_trained(gated).predictor, tmp_path / "plain", "pos")
     assert made.pipeline == "token-classification" and made.difference < 1e-5
     assert type(AutoModelForTokenClassification.from_pretrained(tmp_path / "plain")).__name__.startswith("Bert")
     sentences = [[*s.words] for s in words.test]
-    assert load(tmp_path / "plain").predict(sentences) == load(gated).predict(sentences)
+    assert load_trained(tmp_path / "plain").predict(sentences) == load_trained(gated).predict(sentences)
     with pytest.raises(SpecError, match="E554: its strategy changes what the encoder computes"):
-        export_model(load(trained({"type": "adapters"})), tmp_path / "no", "pos")
+        export_model(load_trained(trained({"type": "adapters"})).predictor, tmp_path / "no", "pos")
     assert not (tmp_path / "no").exists()
 
 
@@ -138,10 +141,10 @@ def test_what_mlflow_calls_takes_tables_and_lists(tagger: Path, words: Trained) 
     from mtlspec.use.serving import _load_pyfunc
 
     sentences = [[*s.words] for s in words.test]
-    model, expected = _load_pyfunc(str(tagger)), load(tagger).predict(sentences)
+    model, expected = _load_pyfunc(str(tagger)), load_trained(tagger).predict(sentences)
     assert model.predict(pd.DataFrame({"words": sentences})) == model.predict(sentences) == expected
     texts = [" ".join(sentence) for sentence in sentences]
-    assert model.predict(pd.DataFrame({"text": texts})) == model.predict(texts) == load(tagger).predict(texts)
+    assert model.predict(pd.DataFrame({"text": texts})) == model.predict(texts) == load_trained(tagger).predict(texts)
     assert "probabilities" in model.predict(texts[:1], {"probabilities": True})[0]
     with pytest.raises(DataError, match="E534: no column of the input is known: body; name them `text`, "):
         model.predict(pd.DataFrame({"body": texts}))
@@ -157,7 +160,7 @@ def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path:
     paths = ["-m", str(tagger), "-i", str(tmp_path / "in.json"), "-o", str(tmp_path / "out.json"), "-t", "json"]
     done = subprocess.run([*command, *paths], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "out.json").read_bytes())["predictions"] == load(tagger).predict(sentences)
+    assert json.loads((tmp_path / "out.json").read_bytes())["predictions"] == load_trained(tagger).predict(sentences)
 
 
 def test_the_card_of_a_model_says_what_is_known(tagger: Path) -> None:

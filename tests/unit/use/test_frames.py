@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mtlspec import results
 from mtlspec.errors import IntegrityError
 from mtlspec.io.manifest import write_manifest
 from mtlspec.io.project import RunPlaces
 from mtlspec.track.record import write_record
-from mtlspec.use import results
 from mtlspec.use.frames import Results
 from tests.finished_run import FinishedRun, make_run
 

@@ -124,8 +124,8 @@ def test_standard_input_of_a_reader_and_of_lines(
 
 def test_windows_hold_no_more_than_they_say(texts: Trained) -> None:
     """Examples are asked for as they are needed, never all of them."""
-    from mtlspec.use import load
     from mtlspec.use.inputs import Input
+    from mtlspec.use.loaded import load_trained
 
     taken = 0
 
@@ -135,7 +135,7 @@ def test_windows_hold_no_more_than_they_say(texts: Trained) -> None:
             taken += 1
             yield texts.test[taken % TEST]
 
-    predictor = load(texts.train)
+    predictor = load_trained(texts.train).predictor
     windows = predictor.stream(Input(endless(), {}), predictor.asking(window=10))
     assert [next(windows).first for _ in range(3)] == [0, 10, 20] and taken == 30
 

@@ -17,9 +17,9 @@ from mtlspec.errors import DataError
 from mtlspec.kinds import names
 from mtlspec.spec.families import TASKS
 from mtlspec.spec.models import BatchLimits
-from mtlspec.use import load
 from mtlspec.use.files import task_files
 from mtlspec.use.inputs import Form, Input, plain
+from mtlspec.use.loaded import load_trained
 from mtlspec.use.shown import objects
 from mtlspec.use.shown import plain as as_json
 from tests.unit.use.conftest import PAIRS, WORDS, Trained
@@ -35,7 +35,7 @@ def lines(text: str, form: Form) -> Input:
 
 
 def shown(trained: Trained, source: Input, **asking: Any) -> list[dict[str, Any]]:
-    predictor = load(trained.train)
+    predictor = load_trained(trained.train).predictor
     return [one for window in predictor.stream(source, predictor.asking(**asking)) for one in objects(window)]
 
 
@@ -91,7 +91,7 @@ def test_files_are_those_of_the_evaluation_to_the_byte(
 ) -> None:
     """Of numbers, whose last bits follow the batches, only where the window holds all."""
     trained: Trained = request.getfixturevalue(which)
-    predictor = load(trained.train)
+    predictor = load_trained(trained.train).predictor
     source = given(trained.test, trained.prepared)
     limits = BatchLimits(sentences=32, tokens=3200)
     with task_files(tmp_path / "out", predictor.model.tasks) as files:
@@ -137,7 +137,7 @@ def test_a_reader_s_format_without_gold(words: Trained, tmp_path: Path) -> None:
 
 
 def test_from_python(words: Trained, pairs: Trained) -> None:
-    model = load(words.train)
+    model = load_trained(words.train)
     sentences = [[*sentence.words] for sentence in words.test]
     found = model.predict(sentences, tasks=["pos", "topic"])
     expected = words.predictions()
@@ -146,7 +146,7 @@ def test_from_python(words: Trained, pairs: Trained) -> None:
     ]
     assert model.predict([" ".join(sentences[0])], tasks=["pos"])[0]["tasks"] == {"pos": expected["pos"][0]}
     assert model.predict([]) == []
-    same(load(pairs.train).predict([(s.texts[0], s.texts[1]) for s in pairs.test]), pairs)
+    same(load_trained(pairs.train).predict([(s.texts[0], s.texts[1]) for s in pairs.test]), pairs)
     with pytest.raises(DataError, match="E552: texts and lists of words are mixed"):
         model.predict(["the cat", ["the", "cat"]])
     for empty in ("", " ", [], ["the", ""]):

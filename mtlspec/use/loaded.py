@@ -1,0 +1,55 @@
+"""`mtlspec.load`: a trained model that predicts, or an encoder, whichever a name or a directory means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mtlspec.model.encoder.encoder import Encoder
+from mtlspec.model.load import load_directory
+from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.spec.own_kinds import use_own_kinds
+from mtlspec.use.exported import load_exported
+from mtlspec.use.models import Found, find_model, is_model
+from mtlspec.use.predictor import Given, Predictor
+from mtlspec.use.words import Tokens
+
+
+class LoadedModel(MultiTaskModel):
+    """A trained model with all its parts that knows how its own evaluation read text, and so reads new text."""
+
+    def __init__(self, found: Found, model: MultiTaskModel) -> None:
+        vars(self).update(vars(model))  # the very parts of the model
+        self.found = found
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        return Predictor(self.found, self)
+
+    def predict(
+        self, inputs: Iterable[Given], tasks: Sequence[str] = (), probabilities: bool = False, tokens: Tokens = "rules"
+    ) -> list[dict[str, Any]]:
+        """What `mtlspec predict` would print for each input: a text, a list of words, or a tuple of two texts."""
+        return self.predictor.predict(inputs, tasks, probabilities, tokens)
+
+
+def load(reference: str | Path, device: str = "cpu") -> LoadedModel | Encoder:
+    folder = Path(reference)
+    if is_model(folder):
+        return load_trained(reference, device)
+    if folder.exists() or isinstance(reference, Path) or folder.is_absolute() or reference.startswith("."):
+        loaded = load_directory(folder)
+        assert isinstance(loaded, Encoder)
+        return loaded.to(device)
+    return load_trained(reference, device)
+
+
+def load_trained(reference: str | Path, device: str = "cpu") -> LoadedModel:
+    """The trained or exported model of a folder, or `spec/model` of the project around us."""
+    found = find_model(str(reference))
+    use_own_kinds(found.folder)  # a model may be of a kind that only its project has
+    found.verify()
+    read = load_exported if found.exported else load_model
+    return LoadedModel(found, read(found.folder, device))
