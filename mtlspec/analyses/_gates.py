@@ -10,7 +10,7 @@ import numpy as np
 
 from mtlspec.analyses._agreement import Map
 from mtlspec.errors import StageError
-from mtlspec.model.multitask import load_model
+from mtlspec.model.strategy import load_strategy
 from mtlspec.results.jobs import AnalysisJob
 from mtlspec.results.kept import kept_share
 from mtlspec.results.variants import Variant
@@ -52,7 +52,7 @@ def read_gates(variants: Sequence[Variant], job: AnalysisJob, measure: HeadMeasu
 
 def gates_of(variant: Variant, job: AnalysisJob, measure: HeadMeasure = "gate") -> Gated | None:
     """None if the models' sharing strategy gates no heads."""
-    strategies = [load_model(job.inputs[run.train]).sharing for run in variant.runs]
+    strategies = [load_strategy(job.inputs[run.train]).sharing for run in variant.runs]
     both = [[strategy.head_gates(which) for strategy in strategies] for which in ("gate", measure)]
     gates, use = ([gates.double().numpy() for gates in runs if gates is not None] for runs in both)
     if len(gates) < len(strategies):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mtlspec.analyses._head_figures import Panel, colour_words, draw_panels, run_colours
 from mtlspec.model.head_sets import Mask, chance_overlaps, heads_per_layer, overlaps
-from mtlspec.model.multitask import load_model
+from mtlspec.model.strategy import load_strategy
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.findings import Figure
 from mtlspec.results.jobs import AnalysisJob
@@ -54,7 +54,7 @@ def read(job: AnalysisJob) -> list[Chosen]:
     found, every = [], variants(job.models)
     for done, variant in enumerate(every):
         job.progress(done, len(every), variant.label)
-        models = [load_model(job.inputs[run.train]) for run in variant.runs]
+        models = [load_strategy(job.inputs[run.train]) for run in variant.runs]
         told = [model.sharing.task_heads() for model in models]
         sets = [heads.numpy() for heads in told if heads is not None]
         if not sets or len(sets) < len(told):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.spec.demands import Demanding, Gates
-from mtlspec.spec.families import Needed
+from mtlspec.spec.families import Keep, Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Options(Demanding):
     type: Literal["head_utilisation"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    reads_of_models: ClassVar[Keep] = "gates"
     needs_gates: ClassVar[Gates | None] = "all"
     utilisation: Literal["gate", "p_open", "expected_z"] = Field(
         default="gate",

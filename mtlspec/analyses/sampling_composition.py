@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.errors import StageError
-from mtlspec.spec.families import AnalysisOptions, Needed
+from mtlspec.spec.families import AnalysisOptions, Keep, Needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,7 @@ class Options(AnalysisOptions):
 
     type: Literal["sampling_composition"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    reads_of_models: ClassVar[Keep] = "scores"
     parts: Annotated[int, Field(ge=3)] = Field(
         default=40, description="Into how many parts of equal length training is divided."
     )

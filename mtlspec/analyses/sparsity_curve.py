@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.spec.demands import Comparing, Demanding, Gates
-from mtlspec.spec.families import Needed
+from mtlspec.spec.families import Keep, Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Options(Comparing, Demanding):
     type: Literal["sparsity_curve"]
     needs: ClassVar[tuple[Needed, ...]] = ("train", "evaluate")
+    reads_of_models: ClassVar[Keep] = "gates"
     needs_gates: ClassVar[Gates | None] = "some"
     baseline: str = Field(
         default="stl", description="The model group without gates whose single-task models have all their heads."

@@ -10,7 +10,7 @@ from pydantic import Field
 from mtlspec.analyses._probes.options import ProbeOptions
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.demands import Demanding, Gates, ReadsFrom
-from mtlspec.spec.families import Needed
+from mtlspec.spec.families import Keep, Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
@@ -21,6 +21,7 @@ class Options(Demanding):
 
     type: Literal["stem_cells"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    reads_of_models: ClassVar[Keep] = "gates"
     needs_gates: ClassVar[Gates | None] = "all"
     single_task: ClassVar[bool] = True
     least_tasks: ClassVar[str | None] = "tasks_at_least"

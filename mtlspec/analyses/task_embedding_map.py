@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mtlspec.errors import StageError
-from mtlspec.spec.families import AnalysisOptions, Needed
+from mtlspec.spec.families import AnalysisOptions, Keep, Needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,7 @@ class Options(AnalysisOptions):
 
     type: Literal["task_embedding_map"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    reads_of_models: ClassVar[Keep] = "gates"
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
@@ -101,19 +102,18 @@ def principal(vectors: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
 def _embedded(variant: Variant, job: AnalysisJob) -> Embedded | None:
     import json
 
-    import numpy as np
-    from safetensors.numpy import load_file
+    from mtlspec.model.strategy import strategy_weights
 
     if len(variant.learnt) < 2:
         return None
     found, tasks = [], ()
     for run in variant.runs:
-        weights = load_file(job.inputs[run.train] / "model.safetensors")
+        weights = strategy_weights(job.inputs[run.train])
         if TENSOR not in weights:
             return None
         about = json.loads((job.inputs[run.train] / "model.json").read_bytes())
         tasks = tuple(task["name"] for task in about["tasks"])
-        found.append(weights[TENSOR].astype(np.float64))
+        found.append(weights[TENSOR].double().numpy())
     return Embedded(variant, tasks, tuple(found))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mtlspec.spec.demands import Demanding
-from mtlspec.spec.families import Needed
+from mtlspec.spec.families import Keep, Needed
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
@@ -16,6 +16,7 @@ class Options(Demanding):
     reads_heads: ClassVar[bool] = True
     type: Literal["task_heads"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    reads_of_models: ClassVar[Keep] = "gates"
     needs_task_heads: ClassVar[bool] = True
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ Neither safetensors nor Arrow notices a flipped bit, so nothing is loaded from a
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from mtlspec.errors import IntegrityError
@@ -39,13 +40,18 @@ def read_manifest(directory: Path) -> dict[str, str]:
     return dict(files)
 
 
-def verify_manifest(directory: Path) -> str:
-    """Re-hash every byte; returns the digest of the contents or names the first file that differs."""
+def verify_manifest(directory: Path, freed: Collection[str] = ()) -> str:
+    """Re-hash every byte; returns the digest of the contents or names the first file that differs.
+
+    Files that may have been `freed` count as what was recorded of them where they are missing.
+    """
     recorded = read_manifest(directory)
     actual = digest_tree(directory)
     actual.pop(MANIFEST, None)
     for name in sorted(recorded.keys() | actual.keys()):
         if name not in actual:
+            if name in freed:
+                continue
             raise IntegrityError("E503", "a file of the artifact is missing", directory / name)
         if name not in recorded:
             raise IntegrityError("E504", "a file does not belong to the artifact", directory / name)

@@ -146,12 +146,7 @@ def build_model(
 
 def load_model(train_artifact: Path, device: str = "cpu") -> MultiTaskModel:
     """A trained model in evaluation mode."""
-    encoder = Encoder.empty(train_artifact / ENCODER)
-    try:
-        model = _rebuild(encoder, json.loads((train_artifact / ABOUT).read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = f"{type(error).__name__}: {first_line(error)}"
-        raise EncoderError("E360", f"this is not a record of a model ({reason})", train_artifact / ABOUT) from None
+    model = empty_model(train_artifact)
     try:
         model.load_weights(load_file(train_artifact / WEIGHTS))
     except (SafetensorError, OSError, RuntimeError) as error:
@@ -159,6 +154,16 @@ def load_model(train_artifact: Path, device: str = "cpu") -> MultiTaskModel:
         raise EncoderError("E361", f"the model's weights cannot be read: {first_line(error)}", path) from None
     model.module.eval()
     return model.to(torch.device(device))
+
+
+def empty_model(train_artifact: Path) -> MultiTaskModel:
+    """A trained model before its weights are read."""
+    encoder = Encoder.empty(train_artifact / ENCODER)
+    try:
+        return _rebuild(encoder, json.loads((train_artifact / ABOUT).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise EncoderError("E360", f"this is not a record of a model ({reason})", train_artifact / ABOUT) from None
 
 
 def _rebuild(encoder: Encoder, about: Mapping[str, Any]) -> MultiTaskModel:

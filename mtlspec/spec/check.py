@@ -17,6 +17,7 @@ from mtlspec.spec.check_distil import check_distil
 from mtlspec.spec.check_draw import check_draw
 from mtlspec.spec.check_freeze import check_freeze
 from mtlspec.spec.check_heads import check_heads
+from mtlspec.spec.check_keep import check_keep
 from mtlspec.spec.check_models import check_models
 from mtlspec.spec.check_published import check_pack
 from mtlspec.spec.check_sharing import check_sharing
@@ -46,6 +47,7 @@ def check_spec(
     yield from check_draw(node, groups)
     yield from check_analyses(node, groups)
     yield from check_heads(node, groups)
+    yield from check_keep(node, groups)
     yield from check_pack(node)
     yield from _check_seeds(node)
     yield from _check_precision(node)

@@ -34,6 +34,9 @@ Layout = Literal["tsv", "jsonl"]
 Needed = Literal["prepare", "encoder", "train", "evaluate"]
 """What an analysis may read: stages that all models share, and those of each model."""
 
+Keep = Literal["weights", "gates", "scores"]
+"""How much of a trained model: all; of its weights only what the strategy added; none of them."""
+
 TASKS = "mtlspec.model.tasks"
 TAGGERS = "mtlspec.model.taggers"
 SHARING = "mtlspec.sharing"
@@ -213,6 +216,7 @@ class AnalysisOptions(Options):
     """Reads artifacts of models, writes tables and figures."""
 
     needs: ClassVar[tuple[Needed, ...]] = ("evaluate",)
+    reads_of_models: ClassVar[Keep] = "weights"  # of trained models, where it needs them
     reads_heads: ClassVar[bool] = False  # True: it looks at attention heads, which not every encoder has
     layer_kinds: ClassVar[Mapping[str, LayerKind]] = {}  # options that name a layer of the data -> its kind
     models: Sequence_[str] = Field(default=(), description="Names of model groups; empty means all of them.")

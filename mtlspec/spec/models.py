@@ -19,6 +19,7 @@ from mtlspec.spec.families import (
     TASKS,
     AnalysisOptions,
     BalanceOptions,
+    Keep,
     SamplerOptions,
     SharingOptions,
     TaskOptions,
@@ -242,6 +243,13 @@ class ModelGroup(Frozen):
         default_factory=dict,
         exclude_if=lambda said: not said,  # a record does not say what a spec leaves unsaid
         description="Tasks of a model (`srl`, `pos-ner`) -> `train` and `sharing` of this model where they differ.",
+    )
+    keep: Keep = Field(
+        default="weights",
+        exclude_if=lambda keep: keep == "weights",
+        description="What stays on disk of a model when no stage needs more of it. `gates`: of its weights only what "
+        "the strategy added, such as gates or sets of heads. `scores`: none of its weights. Scores, predictions and "
+        "histories always stay. Weights that a later stage needs are trained again, to the same bytes.",
     )
     sweep: dict[str, Sequence_[Any]] = Field(
         default_factory=dict, description="Dotted key below this group (`train.lr.encoder`, `sharing.x`) -> values."

@@ -191,3 +191,15 @@ def test_an_edit_of_one_corpus_concerns_only_the_models_that_read_it(tmp_path: P
 
 def _corpora(plan: Plan, stage: str) -> dict[str, str]:
     return {role: parent for role, parent in plan.stage(stage).inputs.items() if role.startswith("prepare-")}
+
+
+def test_what_is_kept_of_models_concerns_no_stage_but_the_report(tmp_path: Path) -> None:
+    """Unsaid, it is no part of a plan; said, models are not trained again for it."""
+
+    def plan(name: str, said: str) -> Plan:
+        return _plan(tmp_path / name, SPEC.replace("sharing: hard, train", f"sharing: hard, {said}train"))
+
+    unsaid, said, scores = plan("a", ""), plan("b", "keep: weights, "), plan("c", "keep: scores, ")
+    assert unsaid.text() == said.text() and "scores" not in unsaid.stage("report").params["spec"]["models"]["mtl"]
+    changed = {a.name for a, b in zip(unsaid.stages, scores.stages, strict=True) if a != b}
+    assert changed == {"report"}

@@ -306,3 +306,18 @@ def test_a_weight_of_an_unknown_task_is_told_where_it_was_said(complaints: Compl
     swept = "sweep={train.balance.weights.foo: [1, 2]}"
     (line,) = complaints(SPEC, "train.balance={type: static, weights: {pos: 1, lem: 1}}", swept)
     assert line == f"--set {swept}: error E176: there is no task 'foo' to weigh; known: lem, pos"
+
+
+def test_gates_are_kept_where_there_are_some(complaints: Complaints, load: Load) -> None:
+    def kept(sharing: str) -> str:
+        return SPEC.replace("sharing: hard, train", f"sharing: {sharing}, keep: gates, train")
+
+    (told,) = complaints(kept("hard"))
+    assert told == (
+        "specs/study.yaml:15:42: error E899: the models of group 'mtl' have neither gates nor sets of heads to keep; "
+        "`keep: scores` keeps none of their weights"
+    )
+    for sharing in ("{type: l0}", "{type: iat}"):
+        assert load(kept(sharing)).spec.models["mtl"].keep == "gates"
+    (told,) = complaints(SPEC.replace("sharing: hard, train", "sharing: hard, keep: weight, train"))
+    assert "E135: 'keep' must be 'weights', 'gates' or 'scores', not the text 'weight'; did you mean 'weights'?" in told
