@@ -67,7 +67,7 @@ def plain_loop(folder: Path, sentences: list[list[str]], tasks: list[str]) -> Ca
         AutoTokenizer.from_pretrained(folder / "encoder"),
         AutoModel.from_pretrained(folder / "encoder"),
     )
-    decoders = {task.name: task for task in load_trained(folder).predictor.model.tasks}
+    decoders = {task.name: task for task in load_trained(folder).tasks}
 
     @torch.inference_mode()
     def run() -> list[dict[str, Any]]:
@@ -90,8 +90,8 @@ def plain_loop(folder: Path, sentences: list[list[str]], tasks: list[str]) -> Ca
 
 
 def compare(trained: Path, exported: Path, sentences: list[list[str]], tasks: list[str]) -> None:
-    from mtlspec.use.loaded import load_trained
     from mtlspec.use.inputs import plain
+    from mtlspec.use.loaded import load_trained
     from mtlspec.use.shown import json_line, objects
 
     predictor = load_trained(trained).predictor
@@ -117,8 +117,8 @@ def main() -> None:
     import torch
     from transformers.utils import logging
 
-    from mtlspec.use.loaded import load_trained
     from mtlspec.use.export import export_model
+    from mtlspec.use.loaded import load_trained
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
