@@ -55,6 +55,7 @@ _ASKED = {
     "head_utilisation": ("How many heads do models use, and do other seeds use the same ones?", 2),
     "head_importance": ("Which heads matter, and can that be trusted?", 2),
     "sparsity_curve": ("How few heads are enough?", 1),
+    "sweep_curve": ("Which value of the swept setting scores best, on average over tasks?", 3),
     "pruning_table": ("What does it cost to remove heads?", 1),
     "few_shot": ("Which models learn a new task better from a few examples?", 2),
     "task_heads": ("Which heads do tasks choose for themselves?", 2),
