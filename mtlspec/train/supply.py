@@ -65,12 +65,13 @@ class Supply:
         return reading._replace(rows=self._tasks[reading.task].completed(reading.split, reading.rows))
 
     def rows(self) -> dict[PreparedSplit, Tensor]:
-        """Of every split the examples int64 [n] that can be drawn, ascending."""
+        """Of every split the examples int64 [n] that can be drawn, or are read beside those, ascending."""
         if self._joint:
             return {joint.split: joint.feed.rows for joint in self._joint}
         found: dict[PreparedSplit, Tensor] = {}
-        for split, feed in zip(self.splits, self.feeds, strict=True):
-            found[split] = torch.unique(torch.cat([found[split], feed.rows])) if split in found else feed.rows
+        for task, split, feed in zip(self._tasks, self.splits, self.feeds, strict=True):
+            rows = task.completed(split, feed.rows).sort().values
+            found[split] = torch.unique(torch.cat([found[split], rows])) if split in found else rows
         return found
 
     def cursors(self) -> list[Any]:
