@@ -46,6 +46,9 @@ class Batch:
     tasks: Tensor | None = None  # int64 [B]: the task that each example is encoded for; None where it does not matter
     first_only: bool = False  # True: nobody will read more of an example's states than its first sub-token's
     repeated: Tensor | None = None  # int64 [B]: sub-tokens at its start that every window of a long example begins with
+    several: tuple[
+        tuple[PreparedSplit, int], ...
+    ] = ()  # where rows come from several splits: how many of which, in turn
 
     def to(self, device: torch.device | str) -> Batch:
         """On another device, all but `rows`; a GPU need not have finished anything."""
@@ -58,6 +61,11 @@ class Batch:
         if self.split is None or self.word_mask.device.type == "cpu":
             return self.word_mask.cpu()
         return torch.arange(self.word_mask.shape[1]) < self.split.word_counts[self.rows].unsqueeze(1)
+
+    def sources(self) -> list[PreparedSplit]:
+        """The split of every row; none where it is not known."""
+        parts = self.several or (() if self.split is None else ((self.split, len(self.rows)),))
+        return [split for split, count in parts for _ in range(count)]
 
     def _tensors(self) -> list[tuple[str, Tensor]]:
         return [(name, value) for name, value in vars(self).items() if isinstance(value, Tensor)]
@@ -81,7 +89,7 @@ class Batch:
         others = ((name, value) for name, value in self._tensors() if name != "rows")
         chosen: dict[str, Any] = {name: value.index_select(0, there) for name, value in others}
         chosen |= {name: chosen[name][:, :width] for name, width in widths.items() if name in chosen}
-        return replace(self, **chosen, rows=rows, split=split)
+        return replace(self, **chosen, rows=rows, split=split, several=())
 
 
 def collate(split: PreparedSplit, rows: Tensor, specials: Specials) -> Batch:
@@ -101,13 +109,14 @@ def collate_parts(parts: Sequence[tuple[PreparedSplit, Tensor]], specials: Speci
     types = None
     if any(split.types is not None for split, _ in parts):
         types = _joined([_types(split, rows, width) for split, rows in parts])
-    several = any(split is not parts[0][0] for split, _ in parts)
-    split = None if several else parts[0][0]
+    mixed = any(split is not parts[0][0] for split, _ in parts)
+    split = None if mixed else parts[0][0]
+    several = tuple((own, len(rows)) for own, rows in parts) if mixed else ()
     repeated = None
     if any(split.repeated is not None for split, _ in parts):
         repeated = _joined([_repeated(split, rows) for split, rows in parts])
     rows = _joined([rows for _, rows in parts])
-    return Batch(rows, pieces, piece_mask, word_of_piece, word_mask, split, types, repeated=repeated)
+    return Batch(rows, pieces, piece_mask, word_of_piece, word_mask, split, types, repeated=repeated, several=several)
 
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:

@@ -124,9 +124,10 @@ class KeptStates:
 
     def _begin(self, _: nn.Module, inputs: tuple[Batch, ...]) -> None:
         batch = inputs[0]
-        if not self._encoder.training or batch.split is None or self._capturing:
+        sources = batch.sources()
+        if not sources or self._capturing:
             return
-        keys = [(id(batch.split), row) for row in batch.rows.tolist()]
+        keys = [(id(split), row) for split, row in zip(sources, batch.rows.tolist(), strict=True)]
         if all(key in self._batches for key in keys):
             for key in keys:
                 if key not in self._kept:

@@ -28,8 +28,10 @@ from mtlspec.model.multitask import build_model
 from mtlspec.sharing.hard import Options as Hard
 from mtlspec.spec.families import TASKS
 from mtlspec.spec.models import RunOptions
+from mtlspec.train import freezing
 from mtlspec.train.determinism import make_deterministic
 from mtlspec.train.loop import backward
+from mtlspec.train.sampling import Part
 from mtlspec.train.state import TrainState
 from tests import toy
 from tests.unit.train.test_loop import options
@@ -68,12 +70,12 @@ def corpora(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {"words": words, "texts": root / "texts"}
 
 
-def _state(encoder: Path, corpora: dict[str, Path]) -> TrainState:
+def _state(encoder: Path, corpora: dict[str, Path], **train: Any) -> TrainState:
     make_deterministic(1, RunOptions())
     tasks = TypeAdapter(dict[str, Annotated[Any, OneOf(TASKS)]]).validate_python(OWN)
     data = Corpora({name: Prepared.load(path) for name, path in corpora.items()})
     model = build_model(Encoder.load(encoder), Hard(type="hard"), tasks, data.labels(tasks))
-    state = TrainState.fresh(model, data, options(**JOINT), RunOptions(), seed=1)
+    state = TrainState.fresh(model, data, options(**JOINT, **train), RunOptions(), seed=1)
     model.module.train()
     return state
 
@@ -111,6 +113,27 @@ def test_words_and_texts_of_one_update_are_read_as_if_they_were_alone(encoder: P
                 (states.sep, expected.sep),
             ):
                 torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
+
+
+def test_kept_states_of_several_corpora_serve_updates_and_samplers(
+    encoder: Path, corpora: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The frozen layer is not computed again, and what comes out is what it computes, in both modes."""
+    kept = _state(encoder, corpora, freeze={"layers": 1})
+    monkeypatch.setattr(freezing, "LIMIT", 0)
+    computed = _state(encoder, corpora, freeze={"layers": 1})
+    assert kept.kept.active and not computed.kept.active
+    readings = kept.draw()
+    told = [backward(kept, readings, 1.0, nullcontext()), backward(computed, computed.draw(), 1.0, nullcontext())]
+    assert told[0] == [{**row, "loss": pytest.approx(row["loss"], abs=1e-5)} for row in told[1]]
+    runs: list[int] = []
+    for number, place in enumerate(kept.model.encoder.places.layers):
+        query = place.module.get_submodule("attention.self.query")
+        query.register_forward_hook(lambda *_, number=number: runs.append(number))
+    candidates = [Part(reading.task, reading.rows) for reading in readings[:2]]
+    scores = [torch.cat(state._judge(candidates)) for state in (kept, computed)]
+    torch.testing.assert_close(*scores, rtol=0, atol=1e-6)
+    assert runs and 0 not in runs
 
 
 class _StoppedError(Exception):
