@@ -65,6 +65,8 @@ _ASKED = {
     "task_count_curve": ("Do models gain or lose as they learn more tasks?", 3),
     "parameter_table": ("How many parameters does it take, and how many are trained?", 1),
     "sampling_composition": ("What were batches made of?", 2),
+    "sampling_curves": ("Which models learn faster, on average over tasks?", 2),
+    "entropy_curves": ("Which tasks lose what they have learnt, and which is the model unsure of?", 2),
     "covsim": ("Do tasks look more alike in joint models, and score higher?", 2),
     "task_embedding_map": ("Which tasks have similar embeddings?", 2),
     "transfer_table": ("Which tasks help each other?", 3),

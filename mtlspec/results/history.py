@@ -44,6 +44,23 @@ def read_epochs(train_artifact: Path) -> tuple[Epoch, ...]:
     )
 
 
+@dataclass(frozen=True)
+class Look:
+    """Dev on the way: task -> metric -> percent; task -> entropy from 0 to 1, where it was asked for."""
+
+    update: int
+    scores: Mapping[str, Mapping[str, float]]
+    mean: float | None  # over the main scores of all tasks; None where one has no score
+    entropy: Mapping[str, float]
+
+
+def read_curve(train_artifact: Path) -> tuple[Look, ...]:
+    """`curve.json`, by updates; nothing where dev was scored after epochs only."""
+    path = train_artifact / "curve.json"
+    raw = json.loads(path.read_bytes()) if path.exists() else []
+    return tuple(Look(one["update"], one["scores"], one["mean"], one.get("entropy", {})) for one in raw)
+
+
 def read_history(train_artifact: Path) -> tuple[tuple[str, ...], dict[str, Column]]:
     """The task of every update, and every numeric column [updates] of history.parquet; gaps are NaN."""
     import pyarrow.parquet as pq

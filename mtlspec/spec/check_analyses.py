@@ -17,6 +17,7 @@ from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.several_tasks import SeveralTasks, check_several_tasks
+from mtlspec.spec.watched import Watched, check_watched
 from mtlspec.spec.words import either, shorten
 
 _ANALYSIS: TypeAdapter[AnalysisOptions] = TypeAdapter(Annotated[AnalysisOptions, kinds.OneOf(ANALYSES)])
@@ -42,6 +43,8 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from check_task_heads(analysis, options, node, groups)
         if isinstance(options, SeveralTasks):
             yield from check_several_tasks(analysis, options, node, groups)
+        if isinstance(options, Watched):
+            yield from check_watched(analysis, options, node, groups)
         above[name] = options
 
 

@@ -42,6 +42,23 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
             "name a group with `tasks: all` or `tasks: pairs`"
         ],
     ),
+    "dev scores on the way that no model is asked for": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: sampling_curves, models: [mtl]"),
+        [
+            "18:40: error E944: no model of this analysis is asked for dev scores on the way, which it shows; write "
+            "`train.evaluate_every: 50`"
+        ],
+    ),
+    "entropies that no model is asked for": (
+        (
+            "train: {epochs: 8}}\nanalyses:",
+            "train: {epochs: 8, evaluate_every: 9}}\nanalyses:\n  own: {type: entropy_curves}",
+        ),
+        [
+            "17:8: error E944: no model of this analysis is asked for entropies of dev on the way, which it shows; "
+            "write `train.evaluate_every: {updates: 50, entropy: true}`"
+        ],
+    ),
     "analysis whose baseline is no model group": (
         ("models: [stl, mtl]", "models: [stl, mtl], baseline: slt"),
         ["17:62: error E169: the baseline 'slt' is not a model group of this analysis; did you mean 'stl'?"],
