@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mtlspec.data.malformed import Malformed
 from mtlspec.data.pins import resolve_root
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, MtlspecError, Problems
@@ -36,8 +37,10 @@ class Defects:
     def error(self, end: DataError | None = None) -> MtlspecError:
         """All of them; `end` is what made the rest of the files unreadable, if anything did."""
         ends = [end] if end is not None else []
+        if end is not None and not self.count:
+            return end if len(end.problems) == 1 else Problems([end])
         if self.count + len(ends) == 1:
-            return end or _with_remedy(self.first[0])
+            return _with_remedy(self.first[0])
         shown = f"; the first {NAMED} are named" if self.count > NAMED else ""
         verb = "sentence is" if self.sentences == 1 else "sentences are"
         several = f", with {self.count:,} defects" if self.count > self.sentences else ""
@@ -50,7 +53,9 @@ class Defects:
 def _with_remedy(defect: MtlspecError) -> MtlspecError:
     if defect.code in _UNALIGNED or (defect.hint is not None and "on_invalid" in defect.hint):
         return defect
-    hint = f"{defect.hint}, or {_REMEDY}" if defect.hint else _REMEDY
+    hint = _REMEDY
+    if defect.hint:
+        hint = f"{defect.hint} Or {_REMEDY}" if defect.hint.endswith("?") else f"{defect.hint}, or {_REMEDY}"
     return DataError(defect.code, defect.message, defect.place, hint)
 
 
@@ -66,10 +71,14 @@ def own_folder(card: DataCard, project: Project) -> str:
 
 def renamed(defect: DataError, path: Path, name: str) -> DataError:
     """The same defect, of a file that its user knows under another name."""
-    place = defect.place
-    if place is None or place.file != str(path):
+    told = [
+        DataError(one.code, one.message, replace(one.place, file=name), one.hint)
+        for one in defect.problems
+        if one.place is not None and one.place.file == str(path)
+    ]
+    if len(told) < len(defect.problems):
         return defect
-    return DataError(defect.code, defect.message, type(place)(name, place.line, place.column), defect.hint)
+    return told[0] if len(told) == 1 else Malformed(told)
 
 
 def check_splits(

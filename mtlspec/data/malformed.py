@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Malformed(DataError):  # noqa: N818  # a group, not one error
-    """Several defects of one sentence, in the order of their places; by itself it speaks of the first."""
+    """Several defects of a sentence, or of a file's header, in the order of places; alone it speaks of the first."""
 
     def __init__(self, defects: Iterable[DataError]) -> None:
         told = {str(defect): defect for one in defects for defect in one.problems}  # a tag may be wrong ten times

@@ -14,6 +14,7 @@ from mtlspec.data.blocks import Block, cells
 from mtlspec.data.malformed import refuse, tried
 from mtlspec.data.sentence import Layer, Sentence
 from mtlspec.errors import DataError, did_you_mean
+from mtlspec.io.words import counted
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.families import LayerKind
@@ -106,14 +107,15 @@ class ExampleOptions(ReaderOptions):
         """The example of one row; `get` gives what stands at a place, None where nothing does."""
         defects: list[DataError] = []
         texts = [tried(defects, partial(_text, get(place), place, block)) for place in self.text]
-        words = tried(defects, partial(_words, get(self.words), self.words, block)) if self.words is not None else ()
+        listed = None if self.words is None else _listed(get(self.words))
+        words = () if self.words is None else tried(defects, partial(_words, get(self.words), self.words, block))
         layers: dict[str, Layer | None] = {}
         for name, place in self.label.items():
             layers[name] = tried(defects, partial(self._class, name, get(place), place, block))
         for name, place in self.value.items():
             layers[name] = tried(defects, partial(self._number, get(place), place, block))
         for name, place in self.tags.items():
-            size = None if words is None else len(words)
+            size = len(listed) if isinstance(listed, list) and listed else None
             tags = tried(defects, partial(self._tags, name, get(place), place, size, block))
             layers[name] = tags if tags and any(tag is not None for tag in tags) else None
         name_ = None if self.id is None else tried(defects, partial(_scalar, get(self.id), self.id, block))
@@ -150,13 +152,17 @@ class ExampleOptions(ReaderOptions):
         """`size`: the number of words, if they can be read."""
         if cell is None or cell in self.missing:
             return ()
-        found = cells(cell) if isinstance(cell, str) else cell
+        found = _listed(cell)
         if not isinstance(found, list):
             raise DataError("E719", f"'{place}' must be a list of tags, not {show(cell)}", block.place())
         defects: list[DataError] = []
         tags = tuple([tried(defects, partial(self._class, name, tag, place, block)) for tag in found])
         if size is not None and len(found) != size:
-            defects.append(DataError("E718", f"{len(found)} tags in '{place}', but {size} words", block.place()))
+            defects.append(
+                DataError(
+                    "E718", f"{counted(len(found), 'tag')} in '{place}', but {counted(size, 'word')}", block.place()
+                )
+            )
         refuse(defects)
         return tags
 
@@ -171,10 +177,22 @@ def _text(cell: Any, place: Column, block: Block) -> str:
     return _clean(cell, place, block)
 
 
+def _listed(cell: Any) -> Any:
+    """A text as the list of what stands between its blanks."""
+    return cells(cell) if isinstance(cell, str) else cell
+
+
 def _words(cell: Any, place: Column, block: Block) -> tuple[str, ...]:
-    found = cells(cell) if isinstance(cell, str) else cell
-    if not isinstance(found, list) or not found or not all(isinstance(word, str) and word.strip() for word in found):
-        raise DataError("E716", f"'{place}' must be words, not {show(cell)}", block.place(), "none of them empty")
+    found = _listed(cell)
+    if not isinstance(found, list) or not found:
+        raise DataError("E716", f"'{place}' must be words, not {show(cell)}", block.place())
+    refuse(
+        [
+            DataError("E990", f"word {number} of '{place}' must be a text, not {show(word)}", block.place())
+            for number, word in enumerate(found, 1)
+            if not (isinstance(word, str) and word.strip())
+        ]
+    )
     return tuple(_clean(word, place, block) for word in found)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.data.blocks import Block
+from mtlspec.data.malformed import refuse
 from mtlspec.data.readers._examples import Column
 from mtlspec.errors import DataError, did_you_mean
 from mtlspec.spec.words import shorten, show
@@ -24,7 +25,7 @@ def record(block: Block) -> dict[str, Any]:
         reason = "nested too deeply" if isinstance(error, RecursionError) else shorten(str(error))
         raise DataError("E721", f"JSON that cannot be used: {reason}", block.place()) from None
     if not isinstance(found, dict):
-        raise DataError("E722", f"a line must be a JSON object, not {show(found)}", block.place())
+        raise DataError("E722", f"an example must be a JSON object, not {show(found)}", block.place())
     return found
 
 
@@ -58,9 +59,11 @@ def require_fields(needed: Sequence[Column], blocks: Iterable[Block], path: Path
         lacking = [place for place in lacking if place not in found and field(found, place) is None]
         if not lacking:
             return
-    if lacking and seen:
-        hint = did_you_mean(str(lacking[0]), seen) or f"it has, among others: {', '.join(list(seen)[:8])}"
-        raise DataError("E738", f"the file has no field '{shorten(str(lacking[0]))}'", path, hint)
+    defects = []
+    for place in map(str, lacking if seen else ()):
+        hint = did_you_mean(place, seen) or f"it has, among others: {', '.join(list(seen)[:8])}"
+        defects.append(DataError("E738", f"the file has no field '{shorten(place)}'", path, hint))
+    refuse(defects)
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

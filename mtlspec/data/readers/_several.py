@@ -11,6 +11,7 @@ from pydantic import Field
 
 from mtlspec.data.blocks import Block, lines
 from mtlspec.data.choices import Choice
+from mtlspec.data.malformed import refuse
 from mtlspec.data.readers._json import record
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError
@@ -28,10 +29,6 @@ class Row(NamedTuple):
     value: str | Choice | None
 
 
-class MalformedError(ValueError):
-    """What is wrong with an object, for a message."""
-
-
 class SeveralOptions(ReaderOptions):
     """A reader whose objects are examples with one layer, `label` or `choice`."""
 
@@ -39,8 +36,8 @@ class SeveralOptions(ReaderOptions):
     labelled: bool = Field(default=True, description="Whether labels are read, where the file has them.")
 
     @abstractmethod
-    def rows(self, found: Record) -> Iterator[Row]:
-        """The examples of an object; a `MalformedError` says what is wrong with it."""
+    def rows(self, found: Record, wrong: list[str]) -> Iterator[Row]:
+        """The examples of an object. All that is wrong with it is added to `wrong`; then they mean nothing."""
 
     @abstractmethod
     def malformed(self, why: str, block: Block) -> DataError:
@@ -63,22 +60,27 @@ class SeveralOptions(ReaderOptions):
         for at, line in enumerate(lines(path), 1):
             if not line.strip(" \t"):
                 continue
-            try:
-                found = record(Block(str(path), number + 1, at, (line,)))
-                count = sum(1 for _ in self.rows(found)) if self.is_read(found) else 0
-            except (DataError, MalformedError):
-                count = 1  # whoever parses it says what is wrong
-            for row in range(count):
+            for row in range(self._count(Block(str(path), number + 1, at, (line,)))):
                 number += 1
                 yield Block(str(path), number, at, (line, str(row)))
 
-    def parse(self, block: Block) -> Sentence:
+    def _count(self, block: Block) -> int:
+        """The examples of a line; one if it is malformed, and whoever parses it says what is wrong."""
+        wrong: list[str] = []
         try:
-            row = list(self.rows(record(block)))[int(block.lines[1])]
-            if any(_is_damaged(text) for text in (row.id, *row.texts)):
-                raise MalformedError("a text holds a NUL character or half of a surrogate pair")
-        except MalformedError as error:
-            raise self.malformed(str(error), block) from None
+            found = record(block)
+        except DataError:
+            return 1
+        count = sum(1 for _ in self.rows(found, wrong)) if self.is_read(found) else 0
+        return 1 if wrong else count
+
+    def parse(self, block: Block) -> Sentence:
+        wrong: list[str] = []
+        rows = list(self.rows(record(block), wrong))
+        refuse([self.malformed(why, block) for why in wrong])
+        row = rows[int(block.lines[1])]
+        if any(_is_damaged(text) for text in (row.id, *row.texts)):
+            raise self.malformed("a text holds a NUL character or half of a surrogate pair", block)
         layers: dict[str, Any] = {}
         if self.labelled and row.value is not None:
             layers[self.column_names()[0]] = row.value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from mtlspec.data.choices import Choice
-from mtlspec.data.readers._several import MalformedError, Record, Row
+from mtlspec.data.readers._several import Record, Row
 from mtlspec.spec.words import shorten, show
 
 _QUESTIONS = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}  # as COPA asks them
@@ -14,130 +14,158 @@ _PLACEHOLDER = "@placeholder"
 _HIGHLIGHT = "@highlight\n"
 
 
+Rows: TypeAlias = Callable[[Record, list[str]], Iterator[Row]]
+"""Examples of an object; what is wrong with it is added to the list."""
+
+
 class Found(NamedTuple):
     """How the objects of a task's files are read, and what must stay together when they are divided."""
 
     layer: str  # `label` or `choice`
     labels: tuple[str, ...]  # all that a label can be
-    rows: Callable[[Record], Iterator[Row]]
+    rows: Rows
     together: str  # the field whose equal values belong to the same split
 
 
-def text(record: Record, *path: str) -> str:
+def text(record: Record, wrong: list[str], *path: str) -> str:
     """A text that must be there, at a path of fields."""
     found: Any = record
     for part in path:
         found = found.get(part) if isinstance(found, dict) else None
     if not isinstance(found, str) or not found.strip():
-        raise MalformedError(f"'{'.'.join(path)}' must be a text, not {show(found)}")
+        wrong.append(f"'{'.'.join(path)}' must be a text, not {show(found)}")
+        return ""
     return found
 
 
-def _objects(found: Any, name: str) -> list[Record]:
+def _objects(found: Any, name: str, wrong: list[str]) -> list[Record]:
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise MalformedError(f"'{name}' must be a list of objects, not {show(found)}")
+        wrong.append(f"'{name}' must be a list of objects, not {show(found)}")
+        return []
     return found
+
+
+def _object(record: Record, name: str) -> Record:
+    """The object of a field; whoever asks for what is in it says what is missing."""
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _id(record: Record) -> str:
     return str(record.get("idx", ""))
 
 
-def _label(record: Record, labels: tuple[str, ...]) -> str | None:
+def _label(record: Record, labels: tuple[str, ...], wrong: list[str]) -> str | None:
     """A label as JSON writes it."""
     said = record.get("label")
     if said is None:
         return None
     label = str(said).lower() if isinstance(said, bool) else said
     if label not in labels:
-        raise MalformedError(f"{shorten(show(said))} is no label; known: {', '.join(labels)}")
+        wrong.append(f"{shorten(show(said))} is no label; known: {', '.join(labels)}")
     return str(label)
 
 
-def _pair(first: str, second: str, labels: tuple[str, ...]) -> Callable[[Record], Iterator[Row]]:
-    def rows(record: Record) -> Iterator[Row]:
-        yield Row(_id(record), (text(record, first), text(record, second)), _label(record, labels))
+def _number(said: Any, what: str, wrong: list[str]) -> int | None:
+    """0 or 1, or None where the file does not tell."""
+    if said is not None and said not in (0, 1):
+        wrong.append(f"{what}, not {show(said)}")
+    return None if said is None else int(said == 1)
+
+
+def _pair(first: str, second: str, labels: tuple[str, ...]) -> Rows:
+    def rows(record: Record, wrong: list[str]) -> Iterator[Row]:
+        texts = (text(record, wrong, first), text(record, wrong, second))
+        yield Row(_id(record), texts, _label(record, labels, wrong))
 
     return rows
 
 
-def _copa(record: Record) -> Iterator[Row]:
+def _copa(record: Record, wrong: list[str]) -> Iterator[Row]:
     asked = record.get("question")
-    if asked not in _QUESTIONS:
-        raise MalformedError(f"'question' must be cause or effect, not {show(asked)}")
-    right = record.get("label")
-    if right not in (0, 1, None) or isinstance(right, bool):
-        raise MalformedError(f"'label' must be the number of a choice, 0 or 1, not {show(right)}")
-    first, question = f"{text(record, 'premise')} {_QUESTIONS[asked]}", _id(record)
+    if not isinstance(asked, str) or asked not in _QUESTIONS:
+        wrong.append(f"'question' must be cause or effect, not {show(asked)}")
+    said, what = record.get("label"), "'label' must be the number of a choice, 0 or 1"
+    if isinstance(said, bool):
+        wrong.append(f"{what}, not {show(said)}")
+    right = _number(said, what, wrong)
+    first, question = f"{text(record, wrong, 'premise')} {_QUESTIONS.get(str(asked), '')}", _id(record)
     for number in (0, 1):
-        answer = text(record, f"choice{number + 1}")
+        answer = text(record, wrong, f"choice{number + 1}")
         value = None if right is None else Choice(question, answer, float(number == right))
         yield Row(f"{question}/{number}", (first, answer), value)
 
 
-def _multirc(record: Record) -> Iterator[Row]:
-    passage = record.get("passage") or {}
-    first = text(record, "passage", "text")
-    for asked in _objects(passage.get("questions"), "passage.questions"):
-        question = f"{_id(record)}/{_id(asked)}"
-        for given in _objects(asked.get("answers"), "answers"):
-            right = given.get("label")
-            if right not in (0, 1, None):
-                raise MalformedError(f"the label of an answer must be 0 or 1, not {show(right)}")
-            answer = text(given, "text")
+def _multirc(record: Record, wrong: list[str]) -> Iterator[Row]:
+    first = text(record, wrong, "passage", "text")
+    for asked in _objects(_object(record, "passage").get("questions"), "passage.questions", wrong):
+        question, words = f"{_id(record)}/{_id(asked)}", text(asked, wrong, "question")
+        for given in _objects(asked.get("answers"), "answers", wrong):
+            right = _number(given.get("label"), "the label of an answer must be 0 or 1", wrong)
+            answer = text(given, wrong, "text")
             value = None if right is None else Choice(question, answer, float(right))
-            yield Row(f"{question}/{_id(given)}", (first, f"{text(asked, 'question')} {answer}"), value)
+            yield Row(f"{question}/{_id(given)}", (first, f"{words} {answer}"), value)
 
 
-def _record(record: Record) -> Iterator[Row]:
-    """Each distinct entity is a choice; ends are inclusive, and an answer is an entity."""
-    passage = record.get("passage") or {}
-    whole = text(record, "passage", "text")
+def _record(record: Record, wrong: list[str]) -> Iterator[Row]:
+    """Each distinct entity is a choice; an answer is an entity."""
+    whole = text(record, wrong, "passage", "text")
     first = whole.replace(_HIGHLIGHT, "")
-    entities: dict[str, None] = {}
-    for one in _objects(passage.get("entities"), "passage.entities"):
-        start, end = one.get("start"), one.get("end")
-        if not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < len(whole)):
-            raise MalformedError(f"an entity lies outside of the {len(whole)} characters of the passage")
-        entities[whole[start : end + 1]] = None
-    for asked in _objects(record.get("qas"), "qas"):
-        query = text(asked, "query")
-        if _PLACEHOLDER not in query:
-            raise MalformedError(f"the query has no {_PLACEHOLDER}")
+    entities = _entities(record, whole, wrong)
+    known = not wrong
+    for asked in _objects(record.get("qas"), "qas", wrong):
+        query = text(asked, wrong, "query")
+        if query and _PLACEHOLDER not in query:
+            wrong.append(f"the query has no {_PLACEHOLDER}")
         question = f"{_id(record)}/{_id(asked)}"
-        answers = asked.get("answers")
-        right = None if answers is None else {text(one, "text") for one in _objects(answers, "answers")}
-        if right is not None and not right & entities.keys():
-            raise MalformedError("none of the answers is an entity of the passage")
+        answers, before = asked.get("answers"), len(wrong)
+        right = None if answers is None else {text(one, wrong, "text") for one in _objects(answers, "answers", wrong)}
+        if known and right is not None and not right & entities.keys() and len(wrong) == before:
+            wrong.append("none of the answers is an entity of the passage")
         for number, entity in enumerate(entities):
             value = None if right is None else Choice(question, entity, float(entity in right))
             yield Row(f"{question}/{number}", (first, query.replace(_PLACEHOLDER, entity)), value)
 
 
-def _wic(record: Record) -> Iterator[Row]:
+def _entities(record: Record, passage: str, wrong: list[str]) -> dict[str, None]:
+    """Those of a passage, each once; ends are inclusive."""
+    found: dict[str, None] = {}
+    for one in _objects(_object(record, "passage").get("entities"), "passage.entities", wrong):
+        start, end = one.get("start"), one.get("end")
+        if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < len(passage):
+            found[passage[start : end + 1]] = None
+        elif passage:
+            wrong.append(f"an entity lies outside of the {len(passage)} characters of the passage")
+    return found
+
+
+def _wic(record: Record, wrong: list[str]) -> Iterator[Row]:
     """The word is marked in both sentences: `to my * place * later`."""
     marked = []
     for side in ("1", "2"):
-        sentence = text(record, f"sentence{side}")
+        sentence = text(record, wrong, f"sentence{side}")
         start, end = record.get(f"start{side}"), record.get(f"end{side}")
-        if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(sentence)):
-            raise MalformedError(f"'start{side}' and 'end{side}' give no characters of 'sentence{side}'")
-        marked.append(f"{sentence[:start]}* {sentence[start:end]} *{sentence[end:]}")
-    yield Row(_id(record), (marked[0], marked[1]), _label(record, _TRUTH))
+        if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(sentence):
+            sentence = f"{sentence[:start]}* {sentence[start:end]} *{sentence[end:]}"
+        elif sentence:
+            wrong.append(f"'start{side}' and 'end{side}' give no characters of 'sentence{side}'")
+        marked.append(sentence)
+    yield Row(_id(record), (marked[0], marked[1]), _label(record, _TRUTH, wrong))
 
 
-def _wsc(record: Record) -> Iterator[Row]:
+def _wsc(record: Record, wrong: list[str]) -> Iterator[Row]:
     """The noun phrase is marked by `*`, the pronoun by `#`; positions count what stands between blanks."""
-    words = text(record, "text").split()
-    target = record.get("target") or {}
+    words = text(record, wrong, "text").split()
+    target = _object(record, "target")
     for side, mark in (("span2", "#"), ("span1", "*")):
         at = target.get(f"{side}_index")
-        size = len(text(record, "target", f"{side}_text").split())
-        if not (isinstance(at, int) and at >= 0 and at + size <= len(words)):
-            raise MalformedError(f"'target.{side}_index' gives no words of the text")
-        words[at] = f"{mark} {words[at]}"
-        words[at + size - 1] = f"{words[at + size - 1]} {mark}"
-    yield Row(_id(record), (" ".join(words),), _label(record, _TRUTH))
+        size = len(text(record, wrong, "target", f"{side}_text").split())
+        if size and isinstance(at, int) and at >= 0 and at + size <= len(words):
+            words[at] = f"{mark} {words[at]}"
+            words[at + size - 1] = f"{words[at + size - 1]} {mark}"
+        elif size and words:
+            wrong.append(f"'target.{side}_index' gives no words of the text")
+    yield Row(_id(record), (" ".join(words),), _label(record, _TRUTH, wrong))
 
 
 _TRUTH = ("false", "true")

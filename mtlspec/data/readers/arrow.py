@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from mtlspec.data.blocks import Block, no_file
+from mtlspec.data.malformed import refuse
 from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.readers._json import field, record
 from mtlspec.data.sentence import Sentence
@@ -50,9 +51,10 @@ class Options(ExampleOptions):
         return super()._class(name, cell, place, block)
 
     def _check_columns(self, names: list[str], path: Path) -> None:
-        for place in self.places():
-            if place not in names and str(place).split(".")[0] not in names:
-                raise DataError("E731", f"the file has no column '{place}'", path, did_you_mean(str(place), names))
+        lacking = [str(place) for place in self.places() if {str(place), str(place).split(".")[0]}.isdisjoint(names)]
+        refuse(
+            [DataError("E731", f"the file has no column '{one}'", path, did_you_mean(one, names)) for one in lacking]
+        )
 
 
 def batches(path: Path) -> Iterator[tuple[list[str], list[dict[str, Any]]]]:

@@ -20,6 +20,7 @@ from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.families import LayerKind
 
 _SEPARATORS = {"tab": "\t", "space": " "}
+_UNKNOWN = "\0"  # every cell of a line with too few or too many; no file holds it
 
 
 class Options(ReaderOptions):
@@ -63,24 +64,24 @@ class Options(ReaderOptions):
 
     def parse(self, block: Block) -> Sentence:
         """One sentence from its lines."""
-        rows, lines = self._rows(block)
+        rows, lines, defects = self._rows(block)
         width = len(rows[0])
-        refuse(
-            [
-                DataError("E242", f"no column {number} ('{name}') among {width}", block.place(lines[0]))
-                for name, number in {"word": self.word, **self.column}.items()
-                if not -width <= number < width
-            ]
-        )
+        absent = [
+            DataError("E242", f"no column {number} ('{name}') among {width}", block.place(lines[0]))
+            for name, number in {"word": self.word, **self.column}.items()
+            if not -width <= number < width
+        ]
+        refuse([*defects, *absent] if absent else ())
         words = tuple(row[self.word] for row in rows)
-        defects = [
+        defects += [
             DataError("E243", "a line without a word", block.place(at))
             for at, word in zip(lines, words, strict=True)
             if not word.strip()
         ]
         layers: dict[str, Layer] = {}
+        missing = (*self.missing, _UNKNOWN)
         for name, number in self.column.items():
-            for tags in partial_tags({name: [row[number] for row in rows]}, self.missing).values():
+            for tags in partial_tags({name: [row[number] for row in rows]}, missing).values():
                 spans = self.spans.get(name)
                 found = _schemes.checked(tags, spans, self.convert, block, lines, defects) if spans else tags
                 layers[name] = found
@@ -91,8 +92,11 @@ class Options(ReaderOptions):
     def line(self, block: Block, word: int) -> int:
         return self._rows(block)[1][word]
 
-    def _rows(self, block: Block) -> tuple[list[list[str]], list[int]]:
-        """The rows that are words, all of one width (what most of them have), and the block's line of each."""
+    def _rows(self, block: Block) -> tuple[list[list[str]], list[int], list[DataError]]:
+        """The rows that are words, the block's line of each, and defects: those that are not as wide as most are.
+
+        Nothing is known of their cells, so that the tags of the others can still be asked whether they fit together.
+        """
         separator = _SEPARATORS.get(self.delimiter, self.delimiter)
         rows: list[list[str]] = []
         lines: list[int] = []
@@ -102,10 +106,12 @@ class Options(ReaderOptions):
             row = cells(line) if separator == "blank" else line.split(separator)
             rows.append(row)
             lines.append(at)
-        if any(len(row) != len(rows[0]) for row in rows):
-            width, _ = Counter(map(len, rows)).most_common(1)[0]
-            wrong = [
-                (at, counted(len(row), "column")) for at, row in zip(lines, rows, strict=True) if len(row) != width
-            ]
-            refuse([DataError("E240", f"{found} instead of {width}", block.place(at)) for at, found in wrong])
-        return rows, lines
+        if all(len(row) == len(rows[0]) for row in rows):
+            return rows, lines, []
+        width, _ = Counter(map(len, rows)).most_common(1)[0]
+        defects = [
+            DataError("E240", f"{counted(len(row), 'column')} instead of {width}", block.place(at))
+            for at, row in zip(lines, rows, strict=True)
+            if len(row) != width
+        ]
+        return [row if len(row) == width else [_UNKNOWN] * width for row in rows], lines, defects

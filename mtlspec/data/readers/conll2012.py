@@ -134,7 +134,7 @@ def _frames(
     found = [tried(defects, partial(bracket_columns.spans, bits, block, range(len(bits)), "role")) for bits in columns]
     predicates = [word for word, sense in enumerate(senses) if sense != "-"]
     if len(predicates) != len(columns):
-        message = f"{len(predicates)} words have a frameset, but there are {len(columns)} role columns"
+        message = f"{counted(len(predicates), 'frameset')}, but {counted(len(columns), 'role column')}"
         refuse([*defects, DataError("E237", message, block.place())])  # nobody knows which column is whose
     frames = []
     for word, roles in zip(predicates, found, strict=True):

@@ -79,6 +79,8 @@ class _Rows:
     range_end: int = 0  # the last word of the last multi-word token
     defects: list[DataError] = field(default_factory=list)
     last: int | None = 0  # the number of the last word; None if it is not known
+    countable: bool = True  # each line is a word and its number is right
+    nodes_known: bool = True  # the ids of empty nodes are right
 
     @classmethod
     def of(cls, block: Block) -> _Rows:
@@ -98,7 +100,7 @@ class _Rows:
         if len(row) != len(_COLUMNS):
             message = f"{counted(len(row), 'column')} instead of {len(_COLUMNS)}"
             self._defect("E210", message, at, "separate them by tabs")
-            self.last = None
+            self.last, self.countable = None, False
             return
         if row[8] != "_":
             self.graph.append((at, row[0], row[8]))
@@ -122,7 +124,7 @@ class _Rows:
         if self.last is not None and row[0] != str(self.last + 1):
             seen = "comes twice" if row[0] in {r[0] for r in self.words} else f"instead of {self.last + 1}"
             self._defect("E212", f"word id '{row[0]}' {seen}", at)
-            self.last = None
+            self.last, self.countable = None, False
         elif self.last is None:
             self.last = int(row[0]) if _WORD.fullmatch(row[0]) else None
             if self.last is None:
@@ -151,6 +153,7 @@ class _Rows:
             before = self.empty[-1].split(".") if self.empty else ["-1", ""]
             number = int(before[1]) + 1 if before[0] == str(self.last) else 1
             if name != f"{self.last}.{number}":
+                self.nodes_known = False
                 self._defect("E219", f"the empty node '{name}' stands where '{self.last}.{number}' would", at)
             elif self.range_line == at - 1 and self.range_end > self.last:
                 message = f"the empty node '{name}' stands between a multi-word token and its words"
@@ -167,13 +170,13 @@ class _Rows:
     def finish(self) -> None:
         if not (self.words or self.defects):
             self._defect("E214", "a sentence without words", 0)
-        if self.range_end > len(self.words) and not self.defects:
+        if self.range_end > len(self.words) and self.countable:
             message = f"a multi-word token ends at word {self.range_end}, but there are {len(self.words)} words"
             self._defect("E205", message, self.range_line)
         if self.graph:
-            self._check_graph(countable=not self.defects)
+            self._check_graph()
 
-    def _check_graph(self, countable: bool) -> None:
+    def _check_graph(self) -> None:
         """Every enhanced arc comes from 0, from another word or from another empty node."""
         known = {str(number) for number in range(len(self.words) + 1)} | set(self.empty)
         for at, node, arcs in self.graph:
@@ -183,7 +186,7 @@ class _Rows:
                     self._defect("E206", f"'{arc}' is not an enhanced arc `head:relation`", at)
                 elif match[1] == node:
                     self._defect("E745", f"the enhanced arc '{shorten(arc)}' of {node} comes from itself", at)
-                elif countable and match[1] not in known:
+                elif match[1] not in known and self.countable and (self.nodes_known or "." not in match[1]):
                     self._defect("E207", f"the enhanced arc '{arc}' comes from no node", at)
 
     def defects_of_tree(self) -> list[DataError]:
@@ -192,7 +195,7 @@ class _Rows:
         if set(heads) <= {"_"}:
             return []
         found = _Tree(self.block, self.lines, heads, [row[7] for row in self.words])
-        return found.defects(countable=not self.defects)
+        return found.defects(self.countable)
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,8 @@ class _Tree:
             if rel == "_" and head != "_"
         ]
         for word, (head, number) in enumerate(zip(self.heads, numbers, strict=True), 1):
+            if not head:
+                continue  # that the column is empty was told
             if number < 0:
                 found.append(self._defect("E215", f"the head of word {word} is '{shorten(head)}', not a number", word))
             elif countable and number > len(self.heads):

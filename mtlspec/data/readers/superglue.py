@@ -45,8 +45,8 @@ class Options(SeveralOptions):
         found = self._found()
         return found.labels if column == found.layer and found.labels else None
 
-    def rows(self, found: Record) -> Iterator[Row]:
-        return self._found().rows(found)
+    def rows(self, found: Record, wrong: list[str]) -> Iterator[Row]:
+        return self._found().rows(found, wrong)
 
     def malformed(self, why: str, block: Block) -> DataError:
         message = f"this is no example of {self.task}: {why}"

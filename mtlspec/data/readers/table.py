@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mtlspec.data.blocks import Block, lines
-from mtlspec.data.malformed import Malformed
+from mtlspec.data.malformed import Malformed, refuse
 from mtlspec.data.readers._examples import Column, ExampleOptions
 from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place, did_you_mean
@@ -97,17 +97,19 @@ class Options(ExampleOptions):
     def _check_top(self, text: str, place: Place) -> None:
         """Every column that is read is there, and once."""
         top = self._cut(text, place)
+        defects = []
         for column in self.places():
             if isinstance(column, int):
                 if not -len(top) <= column < len(top):
                     hint = "columns are counted from 0; is the delimiter right?"
-                    raise DataError("E706", f"no column {column} among {len(top)}", place, hint)
+                    defects.append(DataError("E706", f"no column {column} among {len(top)}", place, hint))
             elif column not in top:
                 near = did_you_mean(column, top) if len(top) > 1 else "is the delimiter right?"
-                raise DataError("E702", f"the header has no column '{shorten(column)}'", place, near)
+                defects.append(DataError("E702", f"the header has no column '{shorten(column)}'", place, near))
             elif top.count(column) > 1:
                 hint = "give its number instead, from 0"
-                raise DataError("E703", f"the header names '{shorten(column)}' twice", place, hint)
+                defects.append(DataError("E703", f"the header names '{shorten(column)}' twice", place, hint))
+        refuse(defects)
 
     def _cut(self, text: str, place: Place) -> Sequence[str]:
         if self.quotes == "text":

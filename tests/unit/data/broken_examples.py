@@ -174,10 +174,8 @@ LABELS = {
     "empty second text": bare(
         "a\t\tx\n", ":1: error E713: the text '1' is empty" + DROP_IT, text=[0, 1], label={"l": 2}
     ),
-    "no words": table(
-        "w\tt\n \tX\n", ":2: error E716: 'w' must be words, not the text ' '; none of them empty", **WORDS
-    ),
-    "fewer tags than words": table("w\tt\na b\tX\n", ":2: error E718: 1 tags in 't', but 2 words", **WORDS),
+    "no words": table("w\tt\n \tX\n", ":2: error E716: 'w' must be words, not the text ' '", **WORDS),
+    "fewer tags than words": table("w\tt\na b\tX\n", ":2: error E718: 1 tag in 't', but 2 words", **WORDS),
 }
 BYTES = {
     "Latin-1": table(
@@ -203,10 +201,10 @@ OBJECTS = {
     "two objects a line": jsonl('{"s": "a"} {"s": "b"}\n', ":1:12: error E720: not JSON: Extra data" + LINE),
     "spread over lines": jsonl('[\n{"s": "a"}\n]\n', ":1:2: error E720: not JSON: Expecting value" + LINE),
     "line break in a text": jsonl('{"s": "a\tb"}\n', ":1:9: error E720: not JSON: Invalid control character at" + LINE),
-    "a list": jsonl('["a", "x"]\n', ":1: error E722: a line must be a JSON object, not a list"),
-    "a text": jsonl('"a"\n', ":1: error E722: a line must be a JSON object, not the text 'a'"),
-    "a number": jsonl('{"s": "a"}\n7\n', ":2: error E722: a line must be a JSON object, not 7"),
-    "a null": jsonl("null\n", ":1: error E722: a line must be a JSON object, not null"),
+    "a list": jsonl('["a", "x"]\n', ":1: error E722: an example must be a JSON object, not a list"),
+    "a text": jsonl('"a"\n', ":1: error E722: an example must be a JSON object, not the text 'a'"),
+    "a number": jsonl('{"s": "a"}\n7\n', ":2: error E722: an example must be a JSON object, not 7"),
+    "a null": jsonl("null\n", ":1: error E722: an example must be a JSON object, not null"),
     "a field twice": jsonl(
         '{"s": "a", "s": "b"}\n', ":1: error E721: JSON that cannot be used: the field 's' stands twice"
     ),
@@ -238,19 +236,17 @@ OBJECTS = {
     "half a character": jsonl('{"s": "a\\ud83d"}\n', ":1: error E717: 's' holds half of a surrogate pair" + DAMAGED),
     "an escaped NUL": jsonl('{"s": "a\\u0000"}\n', ":1: error E710: 's' holds a NUL character" + DAMAGED),
     "words that are none": jsonl(
-        '{"w": ["a", ""]}\n', ":1: error E716: 'w' must be words, not a list; none of them empty", **WORDS
+        '{"w": ["a", ""]}\n', ":1: error E990: word 2 of 'w' must be a text, not an empty text", **WORDS
     ),
-    "words that are a number": jsonl(
-        '{"w": 3}\n', ":1: error E716: 'w' must be words, not 3; none of them empty", **WORDS
-    ),
+    "words that are a number": jsonl('{"w": 3}\n', ":1: error E716: 'w' must be words, not 3", **WORDS),
     "tags that are a number": jsonl(
         '{"w": ["a"], "t": 3}\n', ":1: error E719: 't' must be a list of tags, not 3", **WORDS
     ),
     "more tags than words": jsonl(
-        '{"w": ["a"], "t": ["X", "Y"]}\n', ":1: error E718: 2 tags in 't', but 1 words", **WORDS
+        '{"w": ["a"], "t": ["X", "Y"]}\n', ":1: error E718: 2 tags in 't', but 1 word", **WORDS
     ),
     "number of a line after skipped ones": jsonl(
-        '{"header": 1}\n\n3\n', ":3: error E722: a line must be a JSON object, not 3", skip=1
+        '{"header": 1}\n\n3\n', ":3: error E722: an example must be a JSON object, not 3", skip=1
     ),
 }
 LISTS = {
@@ -278,7 +274,7 @@ LISTS = {
     "an element without its text": listed(
         '[{"s": "a"},\n {"s": null}]', ":2: error E713: the text 's' is empty" + DROP_IT
     ),
-    "an element that is a text": listed('["a"]', ":1: error E722: a line must be a JSON object, not the text 'a'"),
+    "an element that is a text": listed('["a"]', ":1: error E722: an example must be a JSON object, not the text 'a'"),
 }
 
 BROKEN: dict[str, Broken] = {**ROWS, **HEADERS, **QUOTES, **LABELS, **BYTES, **OBJECTS, **LISTS}

@@ -87,7 +87,9 @@ CONLLU = {
         + row(2, 1)
         + "3-4"
         + "\t_" * 4
-        + "\tNumber=Sing\t_\t_\t_\t_\n",
+        + "\tNumber=Sing\t_\t_\t_\t_\n"
+        + row(3, 1)
+        + row(4, 1),
         "E744",
         4,
         "column 'feats' of the multi-word token 3-4 is filled: 'Number=Sing'",
@@ -149,7 +151,7 @@ CONLL2012 = {
     "words not filled in": Bad("conll2012", line12(0, word="[WORD]"), "E276", 1, "not filled in"),
     "two tree tops": Bad("conll2012", line12(0, parse="(A*)") + line12(1, parse="(B*)"), "E235", 1, "no root"),
     "nested entity": Bad("conll2012", line12(0, parse="(A*)", entity="(X(Y*))"), "E236", 1, "an entity inside"),
-    "no role column": Bad("conll2012", line12(0, parse="(A*)", sense="01"), "E237", 1, "1 words have a frameset"),
+    "no role column": Bad("conll2012", line12(0, parse="(A*)", sense="01"), "E237", 1, "1 frameset, but 0 role"),
     "verb unmarked": Bad(
         "conll2012", line12(0, parse="(A*)", sense="01", roles="(ARG0*)"), "E238", 1, "do not mark it as V"
     ),

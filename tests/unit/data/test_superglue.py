@@ -90,6 +90,7 @@ def test_parts_keep_questions_whole_and_are_the_file_together(tmp_path: Path) ->
     [
         ("copa", {**COPA, "label": 2}, "'label' must be the number of a choice, 0 or 1"),
         ("copa", {**COPA, "question": "why"}, "'question' must be cause or effect"),
+        ("copa", {**COPA, "question": ["cause"]}, "'question' must be cause or effect, not a list"),
         ("cb", {"premise": "A.", "hypothesis": "b", "label": "maybe"}, "is no label; known: contradiction"),
         ("boolq", {"question": "is it", "label": True}, "'passage' must be a text"),
         ("multirc", {"passage": {"text": "It.", "questions": [{"question": "?", "answers": 3}]}}, "'answers' must be"),
