@@ -43,6 +43,11 @@ class Options(SeveralTasks, MeasuringOptions):
         default=256, description="A random sample of so many training sentences of each corpus; null: all."
     )
     split: Literal["dev", "test"] = Field(default="test", description="The sentences that masked models are scored on.")
+    scored: Annotated[int, Field(ge=2)] | None = Field(
+        default=None,
+        description="Score a random sample of so many examples of each task, the same for all models; null: all. Every "
+        "masking reads them once, so this is what the analysis costs.",
+    )
     draws: Annotated[int, Field(ge=1)] = Field(
         default=5, description="Random controls: sets with as many heads in every layer, so many for each task."
     )

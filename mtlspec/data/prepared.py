@@ -51,6 +51,10 @@ class PreparedSplit:
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
+    def taken(self, rows: Tensor) -> PreparedSplit:
+        """Some of the examples, int64 [n], in this order."""
+        return PreparedSplit(self._table.take(pa.array(rows.numpy())), self.layers, self.layout)
+
     @cached_property
     def piece_words(self) -> Tensor:
         """int32 [total]: number of the word, within its sentence, that each sub-token belongs to.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtlspec.analyses._iap.choice import Ranking, ranking, step_by_step
+from mtlspec.analyses._iap.sample import Sample, sample
 from mtlspec.analyses._inputs import load_proven_model, prepared_corpora, undefined_scores
 from mtlspec.data.corpora import Corpora
 from mtlspec.io.write import write_json
@@ -44,7 +45,8 @@ def measure_dissociation(options: Options, job: Measurement) -> Measured:
     )
     rank = ranking(options, model, [(batch.to(model.device), golds) for batch, golds in found])
     importance = rank(None, None)
-    left_out = _left_out(model, corpora, options.split, importance)
+    drawn = sample(corpora, model.tasks, options.split, options.scored, options.seed)
+    left_out = _left_out(model, drawn.corpora, options.split, importance)
     numbers = [number for number, task in enumerate(model.tasks) if task.name not in left_out]
     facts: dict[str, Any] = {
         "tasks": [model.tasks[number].name for number in numbers],
@@ -60,7 +62,7 @@ def measure_dissociation(options: Options, job: Measurement) -> Measured:
     job.progress(1, 3, "sets of heads")
     sets = _in_steps(options, rank, importance, numbers, count) if options.iterative else once
     job.progress(2, 3, "masked evaluation")
-    counts, random = _evaluate(options, model, corpora, numbers, sets)
+    counts, random = _evaluate(options, model, drawn, numbers, sets)
     facts |= {"sets": _places(sets), "random": random.tolist(), **_about(model, corpora, options, numbers)}
     if options.iterative:
         facts["one_shot_sets"] = _places(once)
@@ -89,13 +91,13 @@ def _in_steps(options: Options, rank: Ranking, importance: Floats, numbers: Sequ
 
 
 def _evaluate(
-    options: Options, model: MultiTaskModel, corpora: Corpora, numbers: Sequence[int], sets: Mask
+    options: Options, model: MultiTaskModel, drawn: Sample, numbers: Sequence[int], sets: Mask
 ) -> tuple[dict[str, Arrays], Floats]:
     """Counts of the whole model and without each set, as COUNTS has them; scores without random sets [draws, T, T].
 
     Random sets of a draw have, task by task, as many heads in every layer as the task's own.
     """
-    counts = np.array(model.encoder.heads.counts)
+    corpora, counts = drawn.corpora, np.array(model.encoder.heads.counts)
     there = np.arange(sets.shape[2]) < counts[:, None]
     draws = [same_counts(own, there)(options.draws, (options.seed << 32) + place) for place, own in enumerate(sets)]
     shuffled = np.stack(draws, axis=1).reshape(-1, *sets.shape[1:])  # [draws * T, L, H]
@@ -110,7 +112,7 @@ def _evaluate(
     for place, task in enumerate(tasks):
         metric, rows = metric_for(task, corpora), [one[task.name] for one in found]
         stored[f"counts/{task.name}"] = np.asarray(rows[:told])
-        stored[f"examples/{task.name}"] = task.rows(corpora.of(task).split(options.split)).numpy()
+        stored[f"examples/{task.name}"] = drawn.places(task, options.split).numpy()
         random[:, place] = metric.score_rows(np.asarray(rows[told:]))[metric.main]
     return stored, random.reshape(options.draws, len(sets), len(tasks))
 

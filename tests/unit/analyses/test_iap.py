@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import torch
 
 from mtlspec.analyses._iap.dissociation import Dissociation, verdict
 from mtlspec.analyses._iap.measure import COUNTS, FILE
+from mtlspec.analyses._iap.sample import sample
 from mtlspec.analyses.iap import Options
 from mtlspec.contract import toy, toy_language
 from mtlspec.contract.analyses import ToyRun, check_analysis, make_toy_run
+from mtlspec.data.choices import Choice
 from mtlspec.data.corpora import Corpora
-from mtlspec.data.prepared import Prepared
+from mtlspec.data.prepared import Prepared, PreparedSplit
 from mtlspec.errors import StageError
 from mtlspec.io.digest import digest_tree
 from mtlspec.metrics.accuracy import TagAccuracy
@@ -150,6 +153,47 @@ def test_random_controls_have_as_many_heads_in_every_layer(root: Path, tmp_path:
     facts = json.loads((_measure(root, tmp_path, _plant(root, 2), options) / FILE).read_bytes())
     assert np.array(facts["random"]).shape == (4, 2, 2)
     assert len({tuple(np.ravel(draw)) for draw in facts["random"]}) > 1, "draws differ"
+
+
+def test_a_sample_is_scored_as_in_the_whole_split(root: Path, tmp_path: Path) -> None:
+    made, found, facts = _plant(root, 2), {}, {}
+    for scored in (None, 5):
+        options = Options(type="iap", alpha=0.3, sentences=16, draws=1, scored=scored)
+        place = _measure(root, tmp_path / str(scored), made, options)
+        found[scored] = dict(np.load(place / COUNTS, allow_pickle=False))
+        facts[scored] = json.loads((place / FILE).read_bytes())
+    assert facts[5]["sets"] == facts[None]["sets"]
+    for task in ("previous", "next"):
+        rows = found[5][f"examples/{task}"]
+        assert len(rows) == 5 and found[None][f"examples/{task}"].tolist() == list(range(16))
+        np.testing.assert_array_equal(found[5][f"counts/{task}"], found[None][f"counts/{task}"][:, rows])
+        assert rows.tolist() != sorted(range(5)), "a sample, not the beginning"
+
+
+def test_a_sample_keeps_the_choices_of_a_question_together(root: Path) -> None:
+    corpora = Corpora.single(Prepared.load(root / "prepared"))
+    task = _Asking(None, [Choice(f"q{row // 4}", "", 1.0) for row in range(16)])
+    drawn = sample(corpora, [task], "test", 2, seed=1)  # type: ignore[list-item]
+    rows = drawn.rows[""].tolist()
+    assert len(rows) == 8 and {row // 4 * 4 + i for row in rows for i in range(4)} == set(rows)
+    words = [corpora.named(None).test.words(row) for row in rows]
+    assert [drawn.corpora.named(None).test.words(place) for place in range(8)] == words
+    assert len(drawn.corpora.named(None).train) == 128, "other splits stay whole"
+    assert len(sample(corpora, [task], "test", 9, seed=1).rows[""]) == 16  # type: ignore[list-item]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A task of which nothing but its gold is asked."""
+
+    corpus: str | None
+    gold: list[Choice]
+
+    def rows(self, split: PreparedSplit) -> torch.Tensor:
+        return torch.arange(len(split))
+
+    def gold_values(self, split: PreparedSplit) -> list[Choice]:
+        return self.gold
 
 
 def _write(place: Path, tasks: tuple[str, ...], base: Any, masked: Any, examples: int = 10_000) -> None:
