@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from mtlspec.data import writers
-from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.plan.build import build_plan
 from mtlspec.spec.expand import expand
 from mtlspec.spec.load import LoadedSpec, load_spec
 from mtlspec.spec.models import ExperimentSpec
 from tests import toy
+from tests.e2e.standins import write_standin
 from tests.e2e.study import Study
 
 ROOT = Path(__file__).parents[2]
@@ -136,27 +136,18 @@ def _write_corpus(root: Path) -> None:
             (path / f"toy_0001.{suffix}").write_text(text)
 
 
-def _write_encoder(directory: Path, family: str) -> dict[str, str]:
-    """Two layers of two heads of the family that the paper used; returns the digests of its files."""
-    import torch
-    from safetensors.torch import save_file
+def _write_encoder(root: Path, family: str) -> None:
+    """Two layers of two heads of the family that the paper used."""
     from transformers import AutoConfig
 
-    from mtlspec.model.encoder.loading import build_model
-
-    toy.write_encoder(directory, width=16, layers=2, heads=2)
-    old = json.loads((directory / "config.json").read_text())
+    toy.write_encoder(root / "standin", width=16, layers=2, heads=2)
+    old = json.loads((root / "standin/config.json").read_text())
     shape = {key: old[key] for key in ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")}
     further: dict[str, Any] = {"electra": {"embedding_size": 16}}.get(family, {})
     config = AutoConfig.for_model(
         family, **shape, **further, intermediate_size=32, max_position_embeddings=130, pad_token_id=0
     )
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        model = build_model(config)
-    config.save_pretrained(directory)
-    save_file({key: value.contiguous() for key, value in model.state_dict().items()}, directory / "model.safetensors")
-    return {path.name: digest_file(path) for path in sorted(directory.iterdir())}
+    write_standin(root, config)
 
 
 @pytest.mark.slow
@@ -167,10 +158,7 @@ def test_the_whole_study_runs_end_to_end(encoder: str, tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, study.root / folder, dirs_exist_ok=True)
     corpus = tmp_path / "ontonotes"
     _write_corpus(corpus)
-    digests = _write_encoder(study.root / "standin", encoder)
-    card = {"card": "encoder", "name": "standin", "licence": "none", "source": {"type": "directory", "path": "standin"}}
-    card["source"]["sha256"] = digests  # type: ignore[index]
-    (study.root / "registry/encoders/standin.yaml").write_text(json.dumps(card))
+    _write_encoder(study.root, encoder)
     name = f"stem_cell_{encoder}"
     where = {"ONTONOTES": str(corpus)}
     study.mtlspec("data", "lock", "ontonotes5", **where)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from mtlspec.io.digest import digest_file
 from mtlspec.io.project import Project
 from mtlspec.spec.expand import ModelVariant, expand
 from mtlspec.spec.load import LoadedSpec, load_spec
 from tests.e2e.glue_files import write_glue, write_transfer
+from tests.e2e.standins import write_standin
 from tests.e2e.study import Study
 from tests.unit.data import tokenizers_of
 
@@ -90,23 +90,14 @@ def test_every_model_has_the_settings_of_the_paper(name: str) -> None:
             }
 
 
-def _write_encoder(directory: Path, family: str, layers: int) -> dict[str, str]:
-    """A small encoder of the family with a tokenizer of its own kind; returns the digests of its files."""
-    import torch
-    from safetensors.torch import save_file
+def _write_encoder(root: Path, family: str, layers: int) -> None:
+    """A small encoder of the family with a tokenizer of its own kind."""
     from transformers import AutoConfig
 
-    from mtlspec.model.encoder.loading import build_model
-
-    tokenizers_of.write(family, directory)
-    config = AutoConfig.from_pretrained(directory)
-    config.num_hidden_layers, config.vocab_size = layers, len(tokenizers_of.own(directory))
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        model = build_model(config)
-    config.save_pretrained(directory)
-    save_file({key: value.contiguous() for key, value in model.state_dict().items()}, directory / "model.safetensors")
-    return {path.name: digest_file(path) for path in sorted(directory.iterdir())}
+    tokenizers_of.write(family, root / "standin")
+    config = AutoConfig.from_pretrained(root / "standin")
+    config.num_hidden_layers, config.vocab_size = layers, len(tokenizers_of.own(root / "standin"))
+    write_standin(root, config)
 
 
 def _project(root: Path, name: str, environment: dict[str, str]) -> Study:
@@ -116,10 +107,7 @@ def _project(root: Path, name: str, environment: dict[str, str]) -> Study:
         shutil.copytree(ROOT / folder, study.root / folder, dirs_exist_ok=True)
     write_glue(Path(environment["MTLSPEC_DATA"]) / "glue")
     write_transfer(Path(environment["MTLSPEC_DATA"]))
-    digests = _write_encoder(study.root / "standin", FAMILIES[name], 12 if name == "tinybert" else 2)
-    source = {"type": "directory", "path": "standin", "sha256": digests}
-    card = {"card": "encoder", "name": "standin", "licence": "none", "source": source}
-    (study.root / "registry/encoders/standin.yaml").write_text(json.dumps(card))
+    _write_encoder(study.root, FAMILIES[name], 12 if name == "tinybert" else 2)
     return study
 
 
