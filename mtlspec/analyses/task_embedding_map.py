@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from mtlspec.results.tables import Table
     from mtlspec.results.variants import Variant
 
+_FEWEST = 4  # tasks, for a map of neighbours
 TENSOR = "sharing.embedding"  # [tasks, D], in the weights of models that tell tasks by vectors
 
 
 class Options(AnalysisOptions):
     """Of models with an embedding for each task (`sharing: ca_mtl`); others are passed over. Two principal axes of a
-    model's embeddings are a map. Seeds turn and mirror maps, so that only cosines can be averaged."""
+    model's embeddings are a map; where there are four tasks or more, a map that keeps neighbours together (t-SNE, from
+    these axes on, without chance) stands beside it. Seeds turn and mirror maps, so only cosines can be averaged."""
 
     type: Literal["task_embedding_map"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
@@ -45,7 +47,7 @@ class Options(AnalysisOptions):
             title="Task embeddings",
             summary=tuple(map(_sentence, found)),
             tables=tuple(_table(one) for one in found),
-            figures=tuple(_draw(one, job.out / "figures") for one in found),
+            figures=tuple(figure for one in found for figure in _maps(one, job.out / "figures")),
             numbers={one.variant.slug: {"tasks": list(one.tasks), "cosines": one.cosines.tolist()} for one in found},
         )
         findings.write(job.out)
@@ -150,20 +152,38 @@ def _table(one: Embedded) -> Table:
     return Table(f"cosines_{one.variant.slug}", title, caption, ("task", *one.tasks), (("", tuple(lines)),))
 
 
-def _draw(one: Embedded, directory: Path) -> Figure:
-    from mtlspec.results.figures import CYCLE, GRID, drawing
+def _maps(one: Embedded, directory: Path) -> Iterator[Figure]:
     from mtlspec.results.findings import Figure
 
-    name = f"map_{one.variant.slug}"
+    seed, title = one.variant.seeds[0], f"Task embeddings: {one.variant.label}"
     places, shares = principal(one.seeds[0])
+    first, second = (f"{100 * share:.0f} %" for share in shares)
+    name = f"map_{one.variant.slug}"
+    _draw(directory, name, one.tasks, places, (f"first axis ({first} of the variance)", f"second axis ({second})"))
+    yield Figure(name, title, f"Two principal axes of the embeddings of seed {seed}.")
+    if len(one.tasks) >= _FEWEST:
+        from mtlspec.analyses._neighbours import neighbour_map
+
+        name = f"neighbours_{one.variant.slug}"
+        _draw(directory, name, one.tasks, neighbour_map(one.seeds[0], places).round(3), ("", ""))
+        caption = (
+            f"t-SNE of the embeddings of seed {seed}, from their principal axes on: who is next to whom. Distances and "
+            "directions mean nothing else."
+        )
+        yield Figure(name, f"{title} (t-SNE)", caption)
+
+
+def _draw(
+    directory: Path, name: str, tasks: Sequence[str], places: npt.NDArray[np.float64], titles: tuple[str, str]
+) -> None:
+    from mtlspec.results.figures import CYCLE, GRID, drawing
+
     with drawing(directory, name, 4.2, 3.6) as axes:
         axes.axhline(0.0, color=GRID, linewidth=0.6)
         axes.axvline(0.0, color=GRID, linewidth=0.6)
-        for number, (task, (x, y)) in enumerate(zip(one.tasks, places.tolist(), strict=True)):
+        for number, (task, (x, y)) in enumerate(zip(tasks, places.tolist(), strict=True)):
             axes.scatter([x], [y], color=CYCLE[number % len(CYCLE)], s=22)
             axes.annotate(task, (x, y), xytext=(4, 4), textcoords="offset points")
         axes.margins(0.2)
-        axes.set_xlabel(f"first axis ({100 * shares[0]:.0f} % of the variance)")
-        axes.set_ylabel(f"second axis ({100 * shares[1]:.0f} %)")
-    caption = f"Two principal axes of the embeddings of seed {one.variant.seeds[0]}."
-    return Figure(name, f"Task embeddings: {one.variant.label}", caption)
+        axes.set_xlabel(titles[0])
+        axes.set_ylabel(titles[1])

@@ -68,6 +68,7 @@ _ASKED = {
     "sampling_curves": ("Which models learn faster, on average over tasks?", 2),
     "entropy_curves": ("Which tasks lose what they have learnt, and which is the model unsure of?", 2),
     "covsim": ("Do tasks look more alike in joint models, and score higher?", 2),
+    "embedding_transfer": ("Does it matter which embedding a new task begins with?", 2),
     "task_embedding_map": ("Which tasks have similar embeddings?", 2),
     "transfer_table": ("Which tasks help each other?", 3),
     "benefit_graph": ("Who helps and who harms whom?", 1),
