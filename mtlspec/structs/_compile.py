@@ -32,17 +32,26 @@ def compiled(function: F) -> F:
     return result
 
 
-def on_tensors(kernel: Any) -> Callable[..., Any]:
+def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Workers that start together compile it once: the others wait and load what the first one cached."""
+
+    @wraps(kernel)
+    def call(*arguments: Any) -> Any:
+        if getattr(kernel, "overloads", True) or not _cache_ready():  # there are none where numba is switched off
+            return kernel(*arguments)
+        with in_turn(Path(numba.config.CACHE_DIR) / "lock"):
+            return kernel(*arguments)
+
+    return call
+
+
+def on_tensors(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled function of arrays as a function of CPU tensors; memory is shared, so it may also work in place."""
+    first = one_at_a_time(kernel)
 
     @wraps(kernel)
     def call(*tensors: Tensor) -> Any:
-        arrays = [tensor.contiguous().numpy() for tensor in tensors]
-        if getattr(kernel, "overloads", True) or not _cache_ready():  # there are none where numba is switched off
-            result = kernel(*arrays)
-        else:  # workers that start together compile once: the others wait and load what the first one cached
-            with in_turn(Path(numba.config.CACHE_DIR) / "lock"):
-                result = kernel(*arrays)
+        result = first(*[tensor.contiguous().numpy() for tensor in tensors])
         return tuple(map(torch.from_numpy, result)) if isinstance(result, tuple) else _tensor(result)
 
     return call

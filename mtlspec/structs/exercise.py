@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterable
 
 import torch
 
-from mtlspec.structs import arborescence, cky, eisner, linear_chain, span_packing, tree_crf
+from mtlspec.structs import arborescence, cky, eisner, gru, linear_chain, span_packing, tree_crf
+from mtlspec.structs.packing import Packing
 
 
 def exercise(sources: Iterable[str]) -> None:
     """Compile what these sources, named as in code fingerprints, can call."""
     for source in sorted(set(sources) & EXERCISES.keys()):
         EXERCISES[source]()
+
+
+def _gru() -> None:
+    rows = torch.zeros(2, 1, requires_grad=True)
+    weights = gru.Weights(torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3), torch.zeros(3))
+    torch.autograd.grad(gru.gru(rows, weights, Packing.of(torch.tensor([2])), reverse=False).sum(), rows)
 
 
 def _linear_chain() -> None:
@@ -46,6 +53,7 @@ EXERCISES: dict[str, Callable[[], None]] = {
     "structs/_arborescence_numba.py": lambda: _trees(arborescence.best_trees),
     "structs/_cky_numba.py": lambda: _trees(cky.best_trees),
     "structs/_eisner_numba.py": lambda: _trees(eisner.best_trees),
+    "structs/_gru_numba.py": _gru,
     "structs/_linear_chain_numba.py": _linear_chain,
     "structs/_span_packing_numba.py": _span_packing,
     "structs/_tree_crf_numba.py": _tree_crf,

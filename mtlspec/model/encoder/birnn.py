@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtlspec.errors import EncoderError
+from mtlspec.model.encoder import bigru
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.encoder.word_table import UNKNOWN, WordTable, write_rows
+from mtlspec.structs.packing import Packing
 
 if TYPE_CHECKING:
     from mtlspec.model.encoder.kinds.birnn import Options
@@ -57,34 +58,41 @@ class BiRnn(Encoder):
         del types
         read = mask & ~torch.isin(pieces, pieces.new_tensor((self.specials.cls, self.specials.sep)))
         read[:, 0] |= ~read.any(1)  # an example of specials alone is read as its first one
-        place = read.cumsum(1) - 1  # [B, S]: where a token stands among those that are read
         lengths = read.sum(1)
-        step = torch.arange(int(lengths.max()), device=pieces.device)
-        order = (~read).int().argsort(dim=1, stable=True)[:, : len(step)]  # [B, N]: what is read comes first
-        chosen = pieces.gather(1, order)
-        tokens = self._tokens(
-            chosen.where(step < lengths.unsqueeze(1), chosen[:, :1])
-        )  # padding has no words of its own
+        order = (~read).int().argsort(dim=1, stable=True)[:, : int(lengths.max())]  # [B, N]: what is read comes first
+        tokens, chosen = self._tokens(pieces, read)
+        where = chosen.gather(1, order)
         if self._front is not None:
-            tokens, lengths = torch.cat([self._front.unsqueeze(1), tokens], 1), lengths + 1
-        states, sentence = _run(self.reader, tokens, lengths)
-        if self._front is not None:
-            states = states[:, 1:]
-        found = torch.cat([states, sentence.unsqueeze(1)], 1)
-        source = place.masked_fill(~read, states.shape[1])
-        return found.gather(1, source.unsqueeze(2).expand(-1, -1, self.width))
+            own = torch.arange(len(pieces), device=pieces.device) + len(tokens)
+            tokens, where = torch.cat([tokens, self._front]), torch.cat([own.unsqueeze(1), where], 1)
+        packing = Packing.of(lengths + (where.shape[1] - order.shape[1]))
+        rows = nn.functional.embedding(where.flatten()[packing.source], tokens)
+        states = bigru.read(self.reader, rows, packing)
+        return nn.functional.embedding(self._sources(read, packing), torch.cat([states, bigru.ends(states, packing)]))
 
-    def _tokens(self, pieces: Tensor) -> Tensor:
-        """pieces int64 [B, N] -> word vectors beside states of characters [B, N, token size]; a word is spelt once."""
-        distinct, where = torch.unique(pieces, return_inverse=True)
+    def _sources(self, read: Tensor, packing: Packing) -> Tensor:
+        """Which state each sub-token gets, int64 [B, S]: its own or, where it is not read, what the sentence gives."""
+        count, front = len(packing.source), int(self._front is not None)
+        steps = len(packing.sizes)
+        packed = torch.empty(len(read) * steps, dtype=torch.int64, device=read.device)
+        packed[packing.source] = torch.arange(count, device=read.device)
+        step = (read.cumsum(1) - 1 + front).clamp(min=0)  # where a token stands among those that are read
+        own = packed.view(len(read), steps).gather(1, step)
+        sentence = torch.arange(count, count + len(read), device=read.device)
+        return own.where(read, sentence.unsqueeze(1))
+
+    def _tokens(self, pieces: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
+        """Of pieces int64 [B, S]: word vectors beside states of characters, each word once, [U, token size]; and which
+        of them each piece is, int64 [B, S], anything where it is not read."""
+        distinct, found = torch.unique(pieces[read], return_inverse=True)
+        where = torch.zeros_like(pieces).masked_scatter_(read, found)
         starts, letters = self.get_buffer("starts"), self.get_buffer("letters")
-        lengths = starts[distinct + 1] - starts[distinct]
-        step = torch.arange(int(lengths.max()), device=pieces.device)
-        place = (starts[distinct].unsqueeze(1) + step).clamp(max=len(letters) - 1)
-        _, spelt = _run(self.speller, self.chars(letters[place]), lengths)
+        packing = Packing.of(starts[distinct + 1] - starts[distinct])
+        step = torch.arange(len(packing.sizes), device=pieces.device)
+        place = (starts[distinct].unsqueeze(1) + step).flatten()[packing.source]
+        spelt = bigru.read(self.speller, self.chars(letters[place]), packing)
         rows = self.get_buffer("rows")[distinct]
-        known = torch.cat([self.words(rows), spelt], 1)  # [U, token size]
-        return nn.functional.embedding(where, known)
+        return torch.cat([self.words(rows), bigru.ends(spelt, packing)], 1), where
 
     def _draw(self, vectors: Tensor | None) -> None:
         """Vectors uniform in ±sqrt(3 / their size) where no file has them, matrices by Glorot, biases zero."""
@@ -114,11 +122,3 @@ class BiRnn(Encoder):
 def _bigru(size: int, hidden: int, layers: int, dropout: float) -> nn.GRU:
     between = dropout if layers > 1 else 0.0
     return nn.GRU(size, hidden, layers, batch_first=True, bidirectional=True, dropout=between)
-
-
-def _run(gru: nn.GRU, vectors: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """vectors [B, N, I] of lengths int64 [B] -> states [B, N, D], and the last of both directions [B, D]."""
-    packed = pack_padded_sequence(vectors, lengths.cpu(), batch_first=True, enforce_sorted=False)
-    states, last = gru(packed)
-    padded, _ = pad_packed_sequence(states, batch_first=True)
-    return padded, torch.cat([last[-2], last[-1]], 1)

@@ -68,11 +68,12 @@ def test_a_token_in_front_is_read_and_seen_by_nobody(toy_encoder: Path, toy_prep
 def test_a_word_is_spelt_once_however_often_it_stands_in_a_batch(toy_encoder: Path, toy_prepared: Path) -> None:
     data, encoder = Prepared.load(toy_prepared), _encoder(toy_encoder)
     batch = collate(data.train, torch.arange(8), data.specials)
-    spelt: list[int] = []
-    encoder.speller.register_forward_pre_hook(lambda _, inputs: spelt.append(int(inputs[0].batch_sizes[0])))
+    letters: list[int] = []
+    encoder.chars.register_forward_hook(lambda _, __, vectors: letters.append(len(vectors)))
     encoder(batch)
-    inner = batch.pieces[batch.word_of_piece >= 0]
-    assert spelt == [len(inner.unique())] and spelt[0] < len(inner)
+    inner, starts = batch.pieces[batch.word_of_piece >= 0], encoder.get_buffer("starts")
+    once, always = (int((starts[words + 1] - starts[words]).sum()) for words in (inner.unique(), inner))
+    assert letters == [once] and once < always
 
 
 def test_it_starts_as_the_paper_says(toy_encoder: Path) -> None:
