@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,13 +12,14 @@ from mtlspec.cli.options import Json
 if TYPE_CHECKING:
     from mtlspec.io.project import Project
 
-app = typer.Typer(help="The records of runs: list, show, compare, remove.", no_args_is_help=True)
+app = typer.Typer(help="The records of runs: list, show, compare, export, remove.", no_args_is_help=True)
 EXAMPLES = (
     "mtlspec registry list",
     "mtlspec registry show {spec}",
     "mtlspec registry show {spec} --signatures",
     "mtlspec run {spec} --set train.epochs=5 --as long",
     "mtlspec registry diff {spec} long",
+    "mtlspec registry export {spec} review.zip",
     "mtlspec registry remove {spec} --dry-run",
 )
 
@@ -113,6 +115,35 @@ def diff(
     else:
         show_differences(found, a, b)
     return 0 if found.identical else 1
+
+
+@app.command()
+def export(
+    spec: Annotated[str, typer.Argument(help="Name of a run in registry/runs.")],
+    file: Annotated[Path, typer.Argument(help="A new zip file.")],
+    date: Annotated[
+        str | None, typer.Option(help="Day of publication, as 2026-11-18; default: that of the record's commit.")
+    ] = None,
+    without_report: Annotated[
+        bool, typer.Option("--without-report", help="Leave out report, tables and figures; they need not be here.")
+    ] = False,
+) -> None:
+    """A run as a package for reviewers: one zip, an RO-Crate, the same bytes for the same run.
+
+    It has the spec, the cards, the record, the report with its tables and figures, all scores with their signatures,
+    the code fingerprint, a Croissant description of each corpus, and what the record answers of the checklists of ACL
+    and NeurIPS. It has neither data nor weights, nobody's name, and no path of this machine.
+    """
+    from mtlspec.cli import console
+    from mtlspec.io.project import Project
+    from mtlspec.use.package.export import export_package
+
+    made = export_package(Project.find(), spec, file, date, not without_report)
+    console.say(f"{file}: {made.files} files, {made.size / 1e6:.1f} MB")
+    if made.hidden:
+        console.note(f"paths of this machine were hidden in {', '.join(made.hidden)}")
+    if not made.signed:
+        console.note(f"its record is older than signatures of scores; `mtlspec run {spec}` makes its report anew")
 
 
 @app.command()

@@ -44,13 +44,13 @@ def build_plan(loaded: LoadedSpec) -> Plan:
     _add_report(builder, loaded, [model.row for model in models], analyses, foundation.all_corpora())
     return Plan(
         spec=spec.name,
-        spec_digest=digest_value(_resolved(loaded)),
+        spec_digest=digest_value(resolved(loaded)),
         stages=tuple(builder.stages.values()),
         units=tuple(builder.units[name] for name in sorted(builder.units)),
     )
 
 
-def _resolved(loaded: LoadedSpec) -> dict[str, Any]:
+def resolved(loaded: LoadedSpec) -> dict[str, Any]:
     """The experiment with its cards in place of their names."""
     cards = {name: dump(card) for name, card in loaded.data.items()}
     return {"spec": dump(loaded.spec), "data": cards, "encoder": dump(loaded.encoder)}
@@ -188,7 +188,7 @@ def _add_report(
     selections = report_selections(builder.stages.values())
     inputs.update({selection["stage"]: selection["stage"] for selection in selections})
     params: dict[str, Any] = {
-        **_resolved(loaded),
+        **resolved(loaded),
         "models": [row.stored() for row in models],
         "analyses": [list(pair) for pair in analyses.items()],  # a list: stored mappings have sorted keys
         "selections": selections,

@@ -7,15 +7,14 @@ seed that have each task once.
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from mtlspec.data.corpora import ROLE
 from mtlspec.errors import StageError
+from mtlspec.io.zipped import zipped
 from mtlspec.plan.rows import ModelRow
 from mtlspec.spec.families import Layout
 
@@ -34,7 +33,6 @@ LABELS: Mapping[str, frozenset[str] | None] = {
 }
 _MNLI = {"glue_test": "MNLI-m", "glue_test_mismatched": "MNLI-mm", "glue_ax": "AX"}
 _LOWEST, _HIGHEST = 0.0, 5.0
-_TIME = (1980, 1, 1, 0, 0, 0)  # the same for all files: bytes depend on predictions alone
 
 
 def submissions(
@@ -58,7 +56,10 @@ def submissions(
             number = sum(name.startswith(f"{group}-s{seed}") for name in made)  # of a sweep's points
             name = f"{group}-s{seed}{f'-{number + 1}' if number else ''}"
             lost = _lost([(tasks[task], task) for one in members.values() for _, task in one], inputs)
-            made |= {f"{name}.txt": lost.encode()} if lost else {f"{name}.zip": _zipped(tables)}
+            if lost:
+                made[f"{name}.txt"] = lost.encode()
+            else:
+                made[f"{name}.zip"] = zipped({f"{test_set}.tsv": table for test_set, table in tables.items()})
     return made
 
 
@@ -115,13 +116,3 @@ def _predictions(path: Path) -> Iterator[tuple[str, str]]:
     for line in lines:
         row = dict(zip(names, line.split("\t"), strict=True))
         yield row["index"], row["prediction"]
-
-
-def _zipped(tables: Mapping[str, str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in sorted(tables):
-            about = zipfile.ZipInfo(f"{name}.tsv", _TIME)
-            about.compress_type, about.external_attr, about.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-            archive.writestr(about, tables[name])
-    return buffer.getvalue()

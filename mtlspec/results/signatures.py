@@ -8,16 +8,14 @@ Two scores with the same signature may be compared.
 from __future__ import annotations
 
 import importlib.metadata
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from mtlspec.data.file_patterns import split_files
 from mtlspec.io.digest import digest_value
 from mtlspec.metrics.metric import Metric
 from mtlspec.plan.code import OWN, PACKAGE, reached
-from mtlspec.spec.cards import is_pattern
 
 Card = Mapping[str, Any]  # a data card, as records and parameters of stages have it
 _FEW = 3  # labels that are named one by one
@@ -52,7 +50,8 @@ def _data(card: Card, layer: str, split: str) -> Iterator[tuple[str, str]]:
     shares = card.get("hold_out") or {}
     held = shares.get(split) is not None
     groups = [group for group in card["files"] if layer in group["layers"]]
-    found = _digests(card, groups, "train" if held else split)
+    files = split_files(groups, "train" if held else split, card["sha256"])
+    found = [card["sha256"][name] for name in files]
     pinned = "unpinned" if not found else (found[0] if len(found) == 1 else digest_value(found))[:12]
     yield "data", f"{card['name']}/{split}@{pinned}"
     if held:
@@ -61,29 +60,6 @@ def _data(card: Card, layer: str, split: str) -> Iterator[tuple[str, str]]:
         reader = group["readers"].get(split, group["reader"])
         read = {"reader": reader, "column": group["layers"][layer], "on_invalid": card["on_invalid"]}
         yield "reader", f"{reader['type']}@{digest_value(read)[:8]}"
-
-
-def _digests(card: Card, groups: Sequence[Mapping[str, Any]], split: str) -> list[str]:
-    """Those of all files of a split, in the order of their names."""
-    named = [group["paths"].get(split, ()) for group in groups]
-    entries = [entry for one in named for entry in ([one] if isinstance(one, str) else one)]
-    return [card["sha256"][name] for name in sorted(card["sha256"]) if any(_means(entry, name) for entry in entries)]
-
-
-def _means(entry: str, name: str) -> bool:
-    """Whether what a card names (a file, a folder, a pattern) stands for a file."""
-    if not is_pattern(entry):
-        plain = str(PurePosixPath(entry))
-        return name == plain or name.startswith(plain + "/")
-    parts = re.split(r"(\*\*/|\*|\?|\[[^]]+\])", entry.rstrip("/"))
-    return re.fullmatch("".join(map(_expression, parts)), name) is not None
-
-
-def _expression(part: str) -> str:
-    """A part of a pattern of paths as a regular expression."""
-    if part.startswith("["):
-        return part.replace("[!", "[^", 1)
-    return {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}.get(part, re.escape(part))
 
 
 def _code(metric: Metric) -> str:

@@ -20,7 +20,9 @@ from mtlspec.io.manifest import write_manifest
 from mtlspec.model.multitask import load_model
 from mtlspec.model.predict import predict
 from mtlspec.spec.models import BatchLimits
+from mtlspec.track.record import write_record
 from tests import toy
+from tests.finished_run import FinishedRun, make_run
 
 WORDS: dict[str, dict[str, Any]] = {
     "pos": {"type": "tagging", "layer": "pos", "decoder": {"type": "linear"}},
@@ -77,6 +79,14 @@ def _trained(root: Path, encoder: Path, splits: dict[str, list[Sentence]], tasks
     toy.run_evaluate(root / "evaluate", root / "train/out", prepared)
     write_manifest(root / "train/out")
     return Trained(root / "train/out", root / "evaluate/out/predictions", prepared, splits["test"])
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
+    """A finished run with its record and its report; who changes it copies it before."""
+    run = make_run(tmp_path_factory.mktemp("project"), seeds=(1, 2))
+    write_record(run.plan, run.places, run.project.lock_file)
+    return run
 
 
 @pytest.fixture(scope="session")

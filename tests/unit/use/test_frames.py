@@ -14,16 +14,8 @@ from mtlspec import results
 from mtlspec.errors import IntegrityError
 from mtlspec.io.manifest import write_manifest
 from mtlspec.io.project import RunPlaces
-from mtlspec.track.record import write_record
 from mtlspec.use.frames import Results
-from tests.finished_run import FinishedRun, make_run
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    run = make_run(tmp_path_factory.mktemp("project"), seeds=(1, 2))
-    write_record(run.plan, run.places)
-    return run
+from tests.finished_run import FinishedRun
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""A run as a package for reviewers: `mtlspec registry export`."""
