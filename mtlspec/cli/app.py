@@ -26,6 +26,7 @@ from typing import Annotated
 import typer
 
 from mtlspec.cli.help import Command, Group, block
+from mtlspec.cli.missing import what_to_type
 from mtlspec.errors import MtlspecError, SetupError
 from mtlspec.io.disk import is_full, named_file
 from mtlspec.io.secrets import without_secrets
@@ -183,6 +184,8 @@ def _usage(error: Exception) -> str | None:
     """The line for a wrong command line, or None if the error is of another sort."""
     if not isinstance(error, typer.TyperException) and not hasattr(error, "format_message"):
         return None
+    if (told := what_to_type(error)) is not None:
+        return f"error: {told}"
     context = getattr(error, "ctx", None)
     hint = f"; see `{context.command_path} --help`" if context is not None else ""
     message = " ".join(str(error.format_message()).split()).rstrip(".") or "Missing command"

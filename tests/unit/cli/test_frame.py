@@ -150,7 +150,18 @@ def test_errors_as_json(project: Project) -> None:
     ("arguments", "line"),
     [
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'?; see `mtlspec --help`"),
-        (["check"], "error: Missing argument 'SPEC'; see `mtlspec check --help`"),
+        (["check"], "error: mtlspec check needs SPEC, as in `mtlspec check specs/study.yaml`; specs here: study\n"),
+        (
+            ["data", "lock"],
+            "error: mtlspec data lock needs CARD, as in `mtlspec data lock corpus`; data cards here: corpus\n",
+        ),
+        (["encoder", "show"], "error: mtlspec encoder show needs CARD, as in `mtlspec encoder show "),
+        (
+            ["registry", "show"],
+            "error: mtlspec registry show needs SPEC, as in `mtlspec registry show study`; there are none",
+        ),
+        (["data", "new"], "error: mtlspec data new needs FILE, as in `mtlspec data new "),
+        (["predict"], "error: mtlspec predict needs MODEL, as in `mtlspec predict "),
         (["data"], "error: Missing command; see `mtlspec data --help`"),
         (["check", "x", "--sett"], "error: No such option: --sett"),
     ],
