@@ -32,8 +32,13 @@ def show_differences(found: RecordDiff, a: str, b: str) -> None:
 
 
 def _show_scores(rows: Sequence[ScoreRow], a: str, b: str) -> None:
-    """There is nothing to compare in models and scores of one run alone: they are counted."""
-    both = [row for row in rows if (row.a is None) == (row.b is None)]
+    """There is nothing to compare in scores that are the same, nor in those of one run alone: they are counted."""
+    equal = [row for row in rows if _is_equal(row)]
+    both = [row for row in rows if (row.a is None) == (row.b is None) and row not in equal]
+    if equal:
+        models = counted(len({row.model for row in equal}), "model")
+        further = " besides those below" if both else ""
+        console.say(f"equal: {counted(len(equal), 'score')} of {models}{further}")
     if both:
         first, second = _names(a, b)
         for deviations, intervals, grouped in _FORMS:
@@ -52,6 +57,12 @@ def _show_scores(rows: Sequence[ScoreRow], a: str, b: str) -> None:
         further = f"{counted(scores, 'score')} of models that both have" if scores else ""
         if alone:
             console.say(f"only in {name}: {', '.join(filter(None, (models, further)))}")
+
+
+def _is_equal(row: ScoreRow) -> bool:
+    """All seeds have the same score in either run: there was nothing to test."""
+    same = (row.a, row.a_std, row.seeds[0]) == (row.b, row.b_std, row.seeds[1])
+    return same and row.a is not None and row.p is None and not row.why
 
 
 def _names(a: str, b: str) -> tuple[str, str]:

@@ -89,7 +89,8 @@ def show(
         cpu = environment.get("cpu", {}).get("model", "unknown CPU")
         torch = environment.get("torch")
         with_torch = f"torch {torch['version']} ({torch['capability']})" if torch else "stages without torch"
-        parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, with_torch)
+        gpu = [environment["gpu"]["name"]] if "gpu" in environment else []
+        parts = (environment.get("python", "?"), environment.get("machine", "?"), cpu, *gpu, with_torch)
         console.say_field(f"{'environment':12} {label}  ", ", ".join(parts))
     say_scores(record, "test scores", "; all of them with --json")
     _show_standing(project, record)

@@ -9,6 +9,7 @@ import importlib
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,15 @@ def _check_unchanged(before: Snapshot, after: Snapshot, name: str) -> None:
     )
 
 
+def environment_of(kind: str, run: Mapping[str, Any]) -> dict[str, Any]:
+    """What a stage ran in; of torch and of the GPU only where it computed with them."""
+    facts = environment(run.get("threads", 1))
+    if kind not in _COMPUTES:
+        return facts
+    device = run.get("device", "cpu")
+    return facts | {"torch": torch_facts()} | ({"gpu": gpu_facts(device)} if device != "cpu" else {})
+
+
 def _write_record(
     places: RunPlaces,
     name: str,
@@ -130,11 +140,6 @@ def _write_record(
     result: StageResult,
     seconds: float,
 ) -> None:
-    run = params.get("run", {})
-    facts = environment(run.get("threads", 1)) | ({"torch": torch_facts()} if kind in _COMPUTES else {})
-    device = run.get("device", "cpu")
-    if kind in _COMPUTES and device != "cpu":
-        facts["gpu"] = gpu_facts(device)
     record = {
         "stage": name,
         "kind": kind,
@@ -142,7 +147,7 @@ def _write_record(
         "facts": dict(result.facts),
         "artifact": read_manifest(places.artifact(name)),
         "inputs": snapshot.inputs,
-        "environment": facts,
+        "environment": environment_of(kind, params.get("run", {})),
     }
     write_json(places.stage_record(name), record)
     write_json(places.timing(name), {"seconds": seconds, **result.timings})

@@ -56,13 +56,17 @@ def test_registry_diff_exits_1_where_records_differ(
     study: FinishedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert mtlspec(["registry", "diff", "study", "study"]) == 0
-    capsys.readouterr()
+    text = capsys.readouterr().out
+    assert text.startswith("equal: 16 scores of 4 models\n") and "+0.00" not in text
     other = read(study.places.record)
     other["spec"]["resolved"]["train"]["epochs"] = 7
+    other["models"][0]["scores"]["test/mean"]["mean"] += 1
     write_json(tmp_path / "record.json", other)
     assert mtlspec(["registry", "diff", "study", str(tmp_path / "record.json")]) == 1
     text = capsys.readouterr().out
     assert "spec train.epochs: 3 → 7" in text
+    assert "equal: 15 scores of 4 models besides those below" in text
+    assert "+1.00" in text and "+0.00" not in text
     assert "mean ± deviation over 1 seed; no test: it needs two seeds of either run, and scores that differ" in text
 
 
@@ -156,8 +160,21 @@ def test_the_list_and_the_diff_tell_of_unscored_models_and_further_splits(
     assert mtlspec(["registry", "list"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "(1 of 2 models), pair –, mtl –" in text
-    assert mtlspec(["registry", "diff", "study", "study"]) == 0
-    assert "far/pos/accuracy" in capsys.readouterr().out
+    for model in record["models"]:
+        model["scores"]["far/pos/accuracy"]["mean"] = 13.0
+    write_json(own.places.base / "other.json", record)
+    mtlspec(["registry", "diff", "study", str(own.places.base / "other.json")])
+    text = capsys.readouterr().out
+    assert "far/pos/accuracy" in text and "+0.50" in text
+
+
+def test_the_gpu_of_an_environment_is_shown(own: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    record = read(own.places.record)
+    label = next(iter(record["environments"]))
+    record["environments"][label] |= {"gpu": {"name": "Tesla T4"}, "cpu": {"model": "Some CPU"}}
+    write_json(own.places.record, record)
+    assert mtlspec(["registry", "show", "study"]) == 0
+    assert ", Some CPU, Tesla T4, " in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("columns", [80, 140])
