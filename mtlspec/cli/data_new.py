@@ -112,15 +112,16 @@ def _show(found: GuessedCard, path: Path, remark: str | None) -> None:
     for what, where in found.reading.seen.items():
         classes = found.classes.get(what)
         listed = f": {', '.join(classes)}" if classes else ""
-        console.say(f"  {what:<{width}} {where}{listed}")
+        console.say_field(f"  {what:<{width}} ", f"{where}{listed}")
     for split, size in found.sizes.items():
         named = found.values["files"][0]["paths"].get(split, "held out of train")
         listed = named if isinstance(named, str) else ", ".join(named)
-        console.say(f"  {split:<{width}} {listed}: {size:,} {noun(size, 'sentence')}")
-    console.say(f"  {'tasks':<{width}} " + ", ".join(f"{layer} ({task})" for layer, task in task_types(found).items()))
+        console.say_field(f"  {split:<{width}} ", f"{listed}: {size:,} {noun(size, 'sentence')}")
+    tasks = ", ".join(f"{layer} ({task})" for layer, task in task_types(found).items())
+    console.say_field(f"  {'tasks':<{width}} ", tasks)
     told = "language, licence and source are not known: write them into the card"
     for note in (*found.notes, *([remark] if remark else []), told):
-        console.say(f"  {'check':<{width}} {note}")
+        console.say_field(f"  {'check':<{width}} ", note)
 
 
 def _show_next(found: GuessedCard, project: Project) -> None:

@@ -20,6 +20,7 @@ from mtlspec.data.guess.words import guess_words
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.data.span_tags import strange_tags
 from mtlspec.errors import DataError, MtlspecError, Place, visible
+from mtlspec.io.words import counted
 from mtlspec.spec.cards import DataCard
 
 _MOST_CLASSES = 20  # that a card lists
@@ -176,6 +177,10 @@ def _read_through(values: dict[str, Any], reading: Reading, folder: Path, doubts
         group = values["files"][0]
         values = values | {"files": [group | {"reader": group["reader"] | {"classes": few}}]}
         reading = replace(reading, reader=values["files"][0]["reader"])
+    counts = {layer: counted(len(met[layer]), "tag") for layer in reading.seen if layer in strange}
+    reading = replace(
+        reading, seen=reading.seen | {layer: f"{reading.seen[layer]}, {n}" for layer, n in counts.items()}
+    )
     card = DataCard.model_validate(values)
     return GuessedCard(
         card,

@@ -142,7 +142,7 @@ def _with_tags(
             scheme, doubt = _scheme(path, options, called, columns[at])
             spans |= {called: scheme} if scheme else {}
             doubts += [doubt] if doubt else []
-        seen[called] = f"column {at}, {len(tags)} tags" + (f", spans in {spans[called]}" if called in spans else "")
+        seen[called] = f"column {at}" + (f", spans in {spans[called]}" if called in spans else "")
     if not options["column"]:
         return None
     if spans:

@@ -112,3 +112,14 @@ def test_what_cannot_be_guessed_leaves_nothing(project: Project, capsys: pytest.
     said = [line.split(": ")[:2] for line in capsys.readouterr().err.splitlines()]
     assert said == [["prose.txt", "error E751"], ["none.txt", "error E750"]]
     assert sorted(project.data_cards.iterdir()) == before
+
+
+def test_tags_are_counted_in_all_files(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a column is for is told from its first lines; how many tags it has is not."""
+    folder = project.root / "corpora" / "tags"
+    folder.mkdir(parents=True)
+    (folder / "train.txt").write_text("".join(f"word{n}\tNN\nruns\tVB\n\n" for n in range(400)))
+    (folder / "dev.txt").write_text("word1\tNN\nruns\tVB\nnow\tRB\n\n")
+    assert run(["data", "new", str(folder / "train.txt")]) == 0
+    said = capsys.readouterr().out
+    assert "column 1, 3 tags\n" in said
