@@ -47,3 +47,10 @@ def toy_prepared(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) ->
     """A prepared directory with five layers (pos, ner, dep, con, srl): 120, 30 and 30 sentences."""
     splits = {"train": toy.corpus(1, 120), "dev": toy.corpus(2, 30), "test": toy.corpus(3, 30)}
     return toy.write_prepared(tmp_path_factory.mktemp("prepared"), toy_encoder, splits)
+
+
+@pytest.fixture(scope="session")
+def toy_questions(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Path:
+    """A prepared directory of pairs of raw texts (layers reply, alike): 120, 30 and 30 of them."""
+    splits = {"train": toy.questions(1, 120), "dev": toy.questions(2, 30), "test": toy.questions(3, 30)}
+    return toy.write_prepared(tmp_path_factory.mktemp("questions"), toy_encoder, splits)

@@ -26,6 +26,7 @@ from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from mtlspec.spec.models import BatchLimits
 
 LAYERS = {"tags": "ner", "dep": "dep", "con": "con", "srl": "srl", "label": "topic", "value": "size", "choice": "odd"}
+LAYERS |= {"answer": "reply", "marked": "alike"}
 """Layer kind -> the layer of the toy language that a task which reads it is tried on."""
 
 HARD = {"type": "hard"}

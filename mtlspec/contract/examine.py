@@ -12,13 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from mtlspec import kinds
-from mtlspec.contract import data, drawing, general, toy, training
+from mtlspec.contract import data, drawing, general, toy, toy_questions, training
 from mtlspec.contract.analyses import ToyRun, check_analysis, make_toy_run
 from mtlspec.contract.decoders import LAYERS as TOY_LAYERS
 from mtlspec.contract.decoders import check_task, check_uncertainty
 from mtlspec.contract.promise import BrokenPromiseError, promise
 from mtlspec.contract.strategies import check_strategy
 from mtlspec.contract.toy_language import corpus
+from mtlspec.contract.toy_questions import questions
 from mtlspec.data.prepared import Prepared
 from mtlspec.errors import MtlspecError
 from mtlspec.io.project import Project
@@ -84,6 +85,11 @@ class _Bench:
         return toy.write_prepared(self.scratch / "prepared", self.encoder, splits)
 
     @cached_property
+    def questions(self) -> Path:
+        splits = {"train": questions(1, 120), "dev": questions(2, 30), "test": questions(3, 30)}
+        return toy.write_prepared(self.scratch / "questions", self.encoder, splits)
+
+    @cached_property
     def run(self) -> ToyRun:
         return make_toy_run(self.scratch / "run", self.encoder, self.prepared)
 
@@ -103,8 +109,9 @@ class _Bench:
         folder.mkdir(parents=True)
         yield from _OF_FAMILY.get(family, _nothing_more)(self, family, name, folder)
 
-    def data(self) -> Prepared:
-        return Prepared.load(self.prepared)
+    def data(self, task: Mapping[str, Any] | None = None) -> Prepared:
+        """The toy data that have a task's layer; by default those of words."""
+        return Prepared.load(self.questions if _points(task) else self.prepared)
 
     def example(self, family: str, name: str) -> dict[str, Any]:
         """The options with which a kind is tried: its defaults, and what its file calls EXAMPLE."""
@@ -129,7 +136,16 @@ class _Bench:
             ) from None
 
     def trains(self, folder: Path, **parts: Any) -> Callable[[], object]:
-        return lambda: training.check(training.params(**parts), folder / "training", self.encoder, self.prepared)
+        corpora = {"toy": self.prepared}
+        if _points(parts.get("task")):
+            parts["task"] = {**parts["task"], "data": "questions"}
+            corpora["questions"] = self.questions
+        return lambda: training.check(training.params(**parts), folder / "training", self.encoder, corpora)
+
+
+def _points(task: Mapping[str, Any] | None) -> bool:
+    """Whether a task reads layers that point into raw text."""
+    return task is not None and task.get("layer") in toy_questions.LAYERS
 
 
 def _nothing_more(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
@@ -150,9 +166,9 @@ def _tagger(bench: _Bench, family: str, name: str, folder: Path) -> Promises:
 def _decoder(bench: _Bench, task: Mapping[str, Any], folder: Path) -> Promises:
     yield (
         "learns, predicts, scores and comes back from disk",
-        lambda: check_task(task, bench.encoder, bench.data(), folder),
+        lambda: check_task(task, bench.encoder, bench.data(task), folder),
     )
-    yield "says how unsure it is, or that it does not", lambda: check_uncertainty(task, bench.encoder, bench.data())
+    yield "says how unsure it is, or that it does not", lambda: check_uncertainty(task, bench.encoder, bench.data(task))
     yield _TRAINS, bench.trains(folder, task=task)
 
 

@@ -32,10 +32,12 @@ def params(
     found["sharing"] = sharing or found["sharing"]
     found["encoder"] |= encoder or {}
     found["tasks"] |= {"names": task} if task else {}
+    if task and "data" in task:
+        found["tasks"]["pos"] = {**found["tasks"]["pos"], "data": "toy"}
     return found
 
 
-def check(params: dict[str, Any], root: Path, encoder: Path, prepared: Path) -> MultiTaskModel:
+def check(params: dict[str, Any], root: Path, encoder: Path, prepared: toy.Corpora) -> MultiTaskModel:
     """Train twice, the second time in two goes; evaluate; returns the trained model as it comes from disk."""
     whole = toy.run_train(root / "whole", encoder, prepared, params)
     updates = whole.facts["updates"]
@@ -50,7 +52,7 @@ def check(params: dict[str, Any], root: Path, encoder: Path, prepared: Path) -> 
     before, after = whole.scores["dev/mean"], evaluated.scores["dev/mean"]
     promise(before == after, f"the model from disk scores {after} on dev, where training scored {before}")
     model = load_model(root / "whole/out")
-    check_tasks(model, Prepared.load(prepared))
+    check_tasks(model, Prepared.load(prepared if isinstance(prepared, Path) else prepared["toy"]))
     return model
 
 

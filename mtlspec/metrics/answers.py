@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import string
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
+from mtlspec.data.answers import normalised
 
 
 class Agreement(NamedTuple):
@@ -17,11 +14,6 @@ class Agreement(NamedTuple):
 
     exact: float
     f1: float
-
-
-def normalised(answer: str) -> str:
-    """In the order of the script: lower case, punctuation (ASCII's only), articles, blanks."""
-    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
 
 
 def token_f1(answer: str, right: str) -> float:

@@ -9,7 +9,7 @@ import pytest
 from mtlspec import kinds
 from mtlspec.contract.data import check_layer
 from mtlspec.contract.general import check_light
-from mtlspec.data.answers import Answer, Answered
+from mtlspec.data.answers import Answered
 from mtlspec.data.choices import Choice
 from mtlspec.data.layer import TextSpan
 from mtlspec.data.marks import Marked
@@ -24,7 +24,7 @@ VALUES: dict[str, list[Any]] = {
     "srl": [(Frame(2, "sleep.01", ((0, 2, "ARG0"), (2, 3, "V"))),), ()],
     "label": ["entailment"],
     "value": [0.1 + 0.2, -3.0],
-    "answer": [Answered((Answer("the cat", 4, 11), Answer("Cat", 8, 11))), Answered()],
+    "answer": [Answered(("the cat", "Cat"), ((4, 11), (8, 11), (2, 3))), Answered()],
     "marked": [Marked((TextSpan(0, 3, 7), TextSpan(1, 0, 2)), "true")],
     "choice": [Choice("7/65", "On a bus", 0.0), Choice("7/65", "", 1.0)],
 }

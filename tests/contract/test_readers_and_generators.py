@@ -52,6 +52,8 @@ FILES = {
     "table": "Hi\tUH\n",
     "jsonl": '{"word": "Hi", "tag": "UH"}\n',
     "json": '[{"word": "Hi", "tag": "UH"}]',
+    "squad": '{"data": [{"paragraphs": [{"context": "Ho", "qas": [{"question": "Hi", "id": "q", "answers": []}]}]}]}',
+    "mrqa": '{"context": "Ho", "qas": [{"question": "Hi", "qid": "q", "answers": [], "detected_answers": []}]}\n',
     "superglue": '{"premise": "Hi", "hypothesis": "Hi", "label": "entailment"}\n',
 }
 

@@ -33,10 +33,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # what a task type needs on the toy dat
     "classification": {"layer": "topic", "metric": "f1"},
     "crf_con": {"layer": "con"},
     "multiple_choice": {"layer": "odd", "metric": "f1a_em"},
+    "qa_span": {"layer": "reply", "no_answer": True},
     "regression": {"layer": "size"},
     "span_srl": {"layer": "srl"},
     "tagging": {"layer": "ner"},
     "tagging_f1": {"layer": "pos"},
+    "word_in_context": {"layer": "alike"},
 }
 CASES = [{**TAGGING, "decoder": name} for name in kinds.names(TAGGERS)]
 CASES += [{"type": name, **EXAMPLES[name]} for name in kinds.names(TASKS)]
@@ -54,18 +56,23 @@ def data(toy_prepared: Path) -> Prepared:
     return Prepared.load(toy_prepared)
 
 
+@pytest.fixture(scope="module")
+def questions(toy_questions: Path) -> Prepared:
+    return Prepared.load(toy_questions)
+
+
 @pytest.mark.parametrize("task", CASES, ids=str)
 def test_a_task_learns_predicts_and_comes_back_from_disk(
-    task: dict[str, Any], toy_encoder: Path, data: Prepared, tmp_path: Path
+    task: dict[str, Any], toy_encoder: Path, data: Prepared, questions: Prepared, tmp_path: Path
 ) -> None:
-    check_task(task, toy_encoder, data, tmp_path)
+    check_task(task, toy_encoder, questions if task["layer"] in questions.layers else data, tmp_path)
 
 
 @pytest.mark.parametrize("task", CASES, ids=str)
 def test_a_task_says_how_unsure_it_is_or_that_it_does_not(
-    task: dict[str, Any], toy_encoder: Path, data: Prepared
+    task: dict[str, Any], toy_encoder: Path, data: Prepared, questions: Prepared
 ) -> None:
-    check_uncertainty(task, toy_encoder, data)
+    check_uncertainty(task, toy_encoder, questions if task["layer"] in questions.layers else data)
 
 
 @pytest.mark.parametrize("sharing", kinds.names(SHARING))

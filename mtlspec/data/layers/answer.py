@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mtlspec.data.answers import Answer, Answered
+from mtlspec.data.answers import Answered
 from mtlspec.data.layer import Kind, TextSpan, transposed
 
 if TYPE_CHECKING:
@@ -23,26 +23,27 @@ class AnswerKind(Kind[Answered]):
         return {".text": pa.list_(pa.string()), ".start": ints, ".end": ints}
 
     def cells(self, value: Answered) -> tuple[Any, ...]:
-        return transposed([(one.text, one.start, one.end) for one in value.answers], 3)
+        return (value.texts, *transposed(value.spans, 2))
 
     def value(self, cells: Sequence[Any]) -> Answered:
-        return Answered(tuple(Answer(*one) for one in zip(*cells, strict=True)))
+        texts, starts, ends = cells
+        return Answered(tuple(texts), tuple(zip(starts, ends, strict=True)))
 
     def shows(self, value: object) -> bool:
         return isinstance(value, Answered)
 
     def labels(self, value: Answered) -> Iterable[str]:
-        return ("answered" if value.answers else "unanswerable",)
+        return ("answered" if value.texts else "unanswerable",)
 
     def lines(self, words: Sequence[str], value: Answered) -> list[str]:
         del words
-        return list(dict.fromkeys(one.text for one in value.answers)) or ["–"]
+        return [" ".join(text.split()) for text in dict.fromkeys(value.texts)] or ["–"]
 
     def figures(self, value: Answered) -> Mapping[str, int]:
-        return {"right answers": len(value.answers)}
+        return {"right answers": len(value.texts), "places of answers": len(value.spans)}
 
     def places(self, value: Answered) -> Iterable[TextSpan]:
-        return (TextSpan(1, one.start, one.end) for one in value.answers)
+        return (TextSpan(1, *span) for span in value.spans)
 
 
 KIND = AnswerKind()

@@ -1,20 +1,23 @@
-"""JSON lines whose objects may be several examples each: the choices of a question."""
+"""JSON objects that may be several examples each: the choices of a question, the questions about a text."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field
 
+from mtlspec.data.answers import Answered
 from mtlspec.data.blocks import Block, lines
 from mtlspec.data.choices import Choice
 from mtlspec.data.malformed import refuse
+from mtlspec.data.marks import Marked
 from mtlspec.data.readers._json import record
 from mtlspec.data.sentence import Sentence
-from mtlspec.errors import DataError
+from mtlspec.errors import DataError, Place
 from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.families import LayerKind, Layout
 
@@ -26,11 +29,11 @@ class Row(NamedTuple):
 
     id: str
     texts: tuple[str, ...]
-    value: str | Choice | None
+    value: str | Choice | Answered | Marked | None
 
 
 class SeveralOptions(ReaderOptions):
-    """A reader whose objects are examples with one layer, `label` or `choice`."""
+    """A reader whose objects are examples with one layer."""
 
     layout: ClassVar[Layout] = "jsonl"
     labelled: bool = Field(default=True, description="Whether labels are read, where the file has them.")
@@ -38,6 +41,19 @@ class SeveralOptions(ReaderOptions):
     @abstractmethod
     def rows(self, found: Record, wrong: list[str]) -> Iterator[Row]:
         """The examples of an object. All that is wrong with it is added to `wrong`; then they mean nothing."""
+
+    def count(self, found: Record, wrong: list[str]) -> int:
+        """How many examples an object has."""
+        return sum(1 for _ in self.rows(found, wrong))
+
+    def row(self, found: Record, number: int, wrong: list[str]) -> Row | None:
+        """One of its examples; a reader that can read it by itself keeps the others where one is malformed."""
+        rows = list(self.rows(found, wrong))
+        return None if wrong else rows[number]
+
+    def objects(self, path: Path) -> Iterator[tuple[Place, str]]:
+        """The objects of a file as JSON, each with its place."""
+        return ((Place(str(path), at), line) for at, line in enumerate(lines(path), 1) if line.strip(" \t"))
 
     @abstractmethod
     def malformed(self, why: str, block: Block) -> DataError:
@@ -55,14 +71,12 @@ class SeveralOptions(ReaderOptions):
         return self.model_copy(update={"labelled": False})
 
     def blocks(self, path: Path) -> Iterator[Block]:
-        """One an example: the line of its object, and its number in it."""
+        """One an example: its object, its number in it, and the column where the object starts, if that is known."""
         number = 0
-        for at, line in enumerate(lines(path), 1):
-            if not line.strip(" \t"):
-                continue
-            for row in range(self._count(Block(str(path), number + 1, at, (line,)))):
+        for place, text in self.objects(path):
+            for row in range(self._count(Block(str(path), number + 1, place.line, (text,)))):
                 number += 1
-                yield Block(str(path), number, at, (line, str(row)))
+                yield Block(str(path), number, place.line, (text, str(row), str(place.column)))
 
     def _count(self, block: Block) -> int:
         """The examples of a line; one if it is malformed, and whoever parses it says what is wrong."""
@@ -71,20 +85,26 @@ class SeveralOptions(ReaderOptions):
             found = record(block)
         except DataError:
             return 1
-        count = sum(1 for _ in self.rows(found, wrong)) if self.is_read(found) else 0
+        count = self.count(found, wrong) if self.is_read(found) else 0
         return 1 if wrong else count
 
     def parse(self, block: Block) -> Sentence:
         wrong: list[str] = []
-        rows = list(self.rows(record(block), wrong))
+        row = self.row(record(block), int(block.lines[1]), wrong)
         refuse([self.malformed(why, block) for why in wrong])
-        row = rows[int(block.lines[1])]
+        assert row is not None
         if any(_is_damaged(text) for text in (row.id, *row.texts)):
             raise self.malformed("a text holds a NUL character or half of a surrogate pair", block)
         layers: dict[str, Any] = {}
-        if self.labelled and row.value is not None:
-            layers[self.column_names()[0]] = row.value
+        value = row.value if self.labelled else given(row.value)
+        if value is not None:
+            layers[self.column_names()[0]] = value
         return Sentence(row.id or str(block.number), (), layers, (block.file, block.first), texts=row.texts)
+
+
+def given(value: object) -> Marked | None:
+    """What of a value is known without labels."""
+    return replace(value, label=None) if isinstance(value, Marked) else None
 
 
 def _is_damaged(text: str) -> bool:

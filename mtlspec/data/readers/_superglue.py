@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from mtlspec.data.choices import Choice
+from mtlspec.data.layer import TextSpan
+from mtlspec.data.marks import Marked
 from mtlspec.data.readers._several import Record, Row
 from mtlspec.spec.words import shorten, show
 
 _QUESTIONS = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}  # as COPA asks them
 _PLACEHOLDER = "@placeholder"
 _HIGHLIGHT = "@highlight\n"
+_WORD = re.compile(r"\S+")
 
 
 Rows: TypeAlias = Callable[[Record, list[str]], Iterator[Row]]
@@ -21,7 +25,7 @@ Rows: TypeAlias = Callable[[Record, list[str]], Iterator[Row]]
 class Found(NamedTuple):
     """How the objects of a task's files are read, and what must stay together when they are divided."""
 
-    layer: str  # `label` or `choice`
+    layer: str  # `label`, `choice` or `marked`
     labels: tuple[str, ...]  # all that a label can be
     rows: Rows
     together: str  # the field whose equal values belong to the same split
@@ -139,33 +143,69 @@ def _entities(record: Record, passage: str, wrong: list[str]) -> dict[str, None]
     return found
 
 
+def _wic_place(record: Record, segment: int, wrong: list[str]) -> TextSpan:
+    """Where the word stands in one of the two sentences; all of it, where that is not known."""
+    side = segment + 1
+    sentence = text(record, wrong, f"sentence{side}")
+    start, end = record.get(f"start{side}"), record.get(f"end{side}")
+    if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(sentence):
+        return TextSpan(segment, start, end)
+    if sentence:
+        wrong.append(f"'start{side}' and 'end{side}' give no characters of 'sentence{side}'")
+    return TextSpan(segment, 0, len(sentence))
+
+
 def _wic(record: Record, wrong: list[str]) -> Iterator[Row]:
     """The word is marked in both sentences: `to my * place * later`."""
     marked = []
-    for side in ("1", "2"):
-        sentence = text(record, wrong, f"sentence{side}")
-        start, end = record.get(f"start{side}"), record.get(f"end{side}")
-        if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(sentence):
-            sentence = f"{sentence[:start]}* {sentence[start:end]} *{sentence[end:]}"
-        elif sentence:
-            wrong.append(f"'start{side}' and 'end{side}' give no characters of 'sentence{side}'")
-        marked.append(sentence)
+    for segment, start, end in (_wic_place(record, 0, wrong), _wic_place(record, 1, wrong)):
+        sentence = text(record, [], f"sentence{segment + 1}")
+        marked.append(f"{sentence[:start]}* {sentence[start:end]} *{sentence[end:]}")
     yield Row(_id(record), (marked[0], marked[1]), _label(record, _TRUTH, wrong))
 
 
+def _wic_places(record: Record, wrong: list[str]) -> Iterator[Row]:
+    places = (_wic_place(record, 0, wrong), _wic_place(record, 1, wrong))
+    texts = (text(record, [], "sentence1"), text(record, [], "sentence2"))
+    yield Row(_id(record), texts, Marked(places, _label(record, _TRUTH, wrong)))
+
+
+def _wsc_words(record: Record, side: str, count: int, wrong: list[str]) -> tuple[int, int]:
+    """The first and the last word of a span; positions count what stands between blanks."""
+    at = _object(record, "target").get(f"{side}_index")
+    size = len(text(record, wrong, "target", f"{side}_text").split())
+    if size and isinstance(at, int) and at >= 0 and at + size <= count:
+        return at, at + size - 1
+    if size and count:
+        wrong.append(f"'target.{side}_index' gives no words of the text")
+    return 0, 0
+
+
 def _wsc(record: Record, wrong: list[str]) -> Iterator[Row]:
-    """The noun phrase is marked by `*`, the pronoun by `#`; positions count what stands between blanks."""
+    """The noun phrase is marked by `*`, the pronoun by `#`."""
     words = text(record, wrong, "text").split()
-    target = _object(record, "target")
     for side, mark in (("span2", "#"), ("span1", "*")):
-        at = target.get(f"{side}_index")
-        size = len(text(record, wrong, "target", f"{side}_text").split())
-        if size and isinstance(at, int) and at >= 0 and at + size <= len(words):
-            words[at] = f"{mark} {words[at]}"
-            words[at + size - 1] = f"{words[at + size - 1]} {mark}"
-        elif size and words:
-            wrong.append(f"'target.{side}_index' gives no words of the text")
+        first, last = _wsc_words(record, side, len(words), wrong)
+        if words:
+            words[first] = f"{mark} {words[first]}"
+            words[last] = f"{words[last]} {mark}"
     yield Row(_id(record), (" ".join(words),), _label(record, _TRUTH, wrong))
+
+
+def _wsc_places(record: Record, wrong: list[str]) -> Iterator[Row]:
+    """The noun phrase, then the pronoun; without the punctuation that a word has beside it."""
+    whole = text(record, wrong, "text")
+    words = [(word.start(), word.end()) for word in _WORD.finditer(whole)]
+    spans = []
+    for side in ("span1", "span2"):
+        first, last = _wsc_words(record, side, len(words), wrong)
+        if words:
+            start, end = words[first][0], words[last][1]
+            said = text(record, [], "target", f"{side}_text").strip()
+            inside = whole[start:end].lower().find(said.lower())
+            found = (start + inside, start + inside + len(said)) if inside >= 0 else (start, end)
+            spans.append(TextSpan(0, *found))
+    yield Row(_id(record), (whole,), Marked(tuple(spans), _label(record, _TRUTH, wrong)))
 
 
 _TRUTH = ("false", "true")
@@ -180,3 +220,8 @@ TASKS: dict[str, Found] = {
     "wic": Found("label", _TRUTH, _wic, "word"),
     "wsc": Found("label", _TRUTH, _wsc, "text"),
 }
+PLACES: dict[str, Found] = {
+    "wic": Found("marked", _TRUTH, _wic_places, "word"),
+    "wsc": Found("marked", _TRUTH, _wsc_places, "text"),
+}
+"""The tasks about words in context, their texts as they are and the places of the words beside them."""

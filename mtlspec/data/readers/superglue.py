@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from mtlspec.data.blocks import Block
-from mtlspec.data.readers._several import Record, Row, SeveralOptions
-from mtlspec.data.readers._superglue import TASKS, Found
+from mtlspec.data.readers._parted import PartedOptions
+from mtlspec.data.readers._several import Record, Row
+from mtlspec.data.readers._superglue import PLACES, TASKS, Found
 from mtlspec.errors import DataError
 
 
-class Options(SeveralOptions):
-    """Boolean questions, entailment and words in context (marked by `*` and `#`) have a `label`; every choice of COPA,
-    MultiRC and ReCoRD is an example with a `choice`. SuperGLUE keeps the labels of its test files, so that its `val`
-    files serve as dev and as test: `part` cuts them in two, and what is about the same text stays together."""
+class Options(PartedOptions):
+    """Boolean questions, entailment and words in context have a `label`; every choice of COPA, MultiRC and ReCoRD is an
+    example with a `choice`. SuperGLUE keeps the labels of its test files, so that its `val` files serve as dev and as
+    test: `part` cuts them in two, and what is about the same text stays together."""
 
     type: Literal["superglue"]
     task: Literal["boolq", "cb", "copa", "multirc", "record", "rte", "wic", "wsc"] = Field(
         description="Which task the files are of."
     )
-    part: Literal["all", "dev", "test"] = Field(
-        default="all", description="Which part of the file is read; `dev` and `test` are the two that it is cut into."
-    )
-    dev_share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.5,
-        description=(
-            "About this share of the file is the part `dev`; a hash of passages, premises or texts (of WiC, of the "
-            "words) decides."
-        ),
+    marks: Literal["signs", "places"] = Field(
+        default="signs",
+        description="How the words that WiC and WSC are about are marked: by `*` and `#` in the text, for tasks that "
+        "read text only, or by their places in texts that stay as they are, a column `marked` for `word_in_context`.",
     )
 
+    def problem(self) -> str | None:
+        if self.marks == "places" and self.task not in PLACES:
+            return f"`marks: places` is for {' and '.join(PLACES)}, whose words are marked"
+        return super().problem()
+
     def _found(self) -> Found:
-        return TASKS[self.task]
+        return PLACES[self.task] if self.marks == "places" else TASKS[self.task]
 
     def column_names(self) -> tuple[str, ...]:
         return (self._found().layer,)
@@ -52,9 +51,5 @@ class Options(SeveralOptions):
         message = f"this is no example of {self.task}: {why}"
         return DataError("E562", message, block.place(), "is `task` of the reader right?")
 
-    def is_read(self, found: Record) -> bool:
-        if self.part == "all":
-            return True
-        key = json.dumps(found.get(self._found().together), sort_keys=True)
-        share = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") / 2**64  # even in [0, 1)
-        return (share < self.dev_share) == (self.part == "dev")
+    def together(self, found: Record) -> Any:
+        return found.get(self._found().together)

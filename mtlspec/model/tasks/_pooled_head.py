@@ -23,11 +23,15 @@ class PooledHead(nn.Module):
 
     def forward(self, states: States, batch: Batch) -> Tensor:
         """float32 [B, outputs]"""
-        vectors = self.dropout(pooled(states, batch, self.pooling))
+        vectors = self.dropout(self.vectors(states, batch))
         if self.hidden is not None:
             vectors = self.dropout(torch.tanh(self.hidden(vectors)))
         scores: Tensor = self.scores(vectors)
         return scores.float()
+
+    def vectors(self, states: States, batch: Batch) -> Tensor:
+        """What stands for an example: [B, width]."""
+        return pooled(states, batch, self.pooling)
 
 
 def pooled(states: States, batch: Batch, pooling: Pooling) -> Tensor:

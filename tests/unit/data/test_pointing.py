@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mtlspec.data.answers import Answer, Answered
+from mtlspec.data.answers import Answered
 from mtlspec.data.batching import collate, collate_parts
 from mtlspec.data.layer import TextSpan
 from mtlspec.data.marks import Marked
@@ -34,7 +34,7 @@ def example(*texts: str, **layers: Any) -> Sentence:
 
 def answered(context: str, *answers: str) -> Answered:
     starts = [context.index(text) for text in answers]
-    return Answered(tuple(Answer(text, at, at + len(text)) for text, at in zip(answers, starts, strict=True)))
+    return Answered(answers, tuple((at, at + len(text)) for text, at in zip(answers, starts, strict=True)))
 
 
 def prepared(encoder: Path, folder: Path, *examples: Sentence, **tokenizer: Any) -> Prepared:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from mtlspec.data.choices import Choice
+from mtlspec.data.layer import TextSpan
+from mtlspec.data.marks import Marked
 from mtlspec.data.readers.superglue import Options
 from mtlspec.errors import DataError
 
@@ -71,6 +73,24 @@ def test_words_in_context_are_marked(tmp_path: Path) -> None:
     assert one.texts == ("* Mark * told Pete lies. # He # left.",)
     (one,) = read(tmp_path, "wsc", {**WSC, "target": {**target, "span1_index": 1, "span1_text": "told Pete"}})
     assert one.texts == ("Mark * told Pete * lies. # He # left.",)
+
+
+def test_words_in_context_have_places(tmp_path: Path) -> None:
+    wic = {**WIC, "start1": 0, "end1": 3, "start2": 4, "end2": 7}
+    (one,) = read(tmp_path, "wic", wic, marks="places")
+    assert one.texts == ("Run rogue.", "She ran far.")
+    assert one.layers == {"marked": Marked((TextSpan(0, 0, 3), TextSpan(1, 4, 7)), "false")}
+    reader = Options(type="superglue", task="wic", marks="places")
+    assert reader.layer_kind("marked") == "marked" and reader.known_labels("marked") == ("false", "true")
+    (one,) = reader.unlabelled().read(tmp_path / "file.jsonl")  # which words are meant is known without labels
+    assert one.layers == {"marked": Marked((TextSpan(0, 0, 3), TextSpan(1, 4, 7)))}
+    target = {"span1_index": 0, "span1_text": "Mark", "span2_index": 4, "span2_text": "he"}
+    for at, words, ends in ((1, "told Pete", (5, 14)), (2, "Pete lies", (10, 19)), (2, "Pete lied", (10, 20))):
+        told = {**target, "span1_index": at, "span1_text": words}
+        (one,) = read(tmp_path, "wsc", {**WSC, "target": told}, marks="places")
+        assert one.texts == (WSC["text"],)
+        assert one.layers["marked"] == Marked((TextSpan(0, *ends), TextSpan(0, 21, 23)), "true")
+    assert Options(type="superglue", task="rte", marks="places").problem() is not None
 
 
 def test_parts_keep_questions_whole_and_are_the_file_together(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mtlspec.metrics.answers import agreement, normalised, token_f1
+from mtlspec.data.answers import normalised
+from mtlspec.metrics.answers import agreement, token_f1
 
 # answer, right ones, exact match, F1: worked by hand.
 CASES = [

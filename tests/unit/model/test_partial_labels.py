@@ -11,6 +11,7 @@ import torch
 
 from mtlspec import kinds
 from mtlspec.data.batching import collate
+from mtlspec.data.marks import Marked
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.model.encoder.encoder import Encoder
@@ -26,21 +27,30 @@ LAYERS = {
     "classification": "topic",
     "crf_con": "con",
     "multiple_choice": "odd",
+    "qa_span": "reply",
     "regression": "size",
     "span_srl": "srl",
     "tagging": "pos",
     "tagging_f1": "pos",
+    "word_in_context": "alike",
 }
 
 
+OPTIONS: dict[str, dict[str, Any]] = {"qa_span": {"no_answer": True}}
+
+
 def _without(sentence: Sentence) -> Sentence:
-    return replace(sentence, layers={})
+    """Without labels; which words are marked is given anyway."""
+    marked = {name: replace(value, label=None) for name, value in sentence.layers.items() if isinstance(value, Marked)}
+    return replace(sentence, layers=marked)
 
 
-@pytest.fixture(scope="module")
-def halves(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> tuple[Prepared, Prepared]:
+@pytest.fixture(scope="module", params=[toy.corpus, toy.questions])
+def halves(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path
+) -> tuple[Prepared, Prepared]:
     """Every second sentence lacks all layers; and the same data without these sentences."""
-    whole = [toy.corpus(seed, 24) for seed in (1, 2, 3)]
+    whole = [request.param(seed, 24) for seed in (1, 2, 3)]
     names = ("train", "dev", "test")
     partial = {
         name: [_without(s) if number % 2 else s for number, s in enumerate(sentences)]
@@ -58,7 +68,10 @@ def test_only_labelled_rows_train_predict_and_count(
     kind: str, halves: tuple[Prepared, Prepared], toy_encoder: Path, tmp_path: Path
 ) -> None:
     partial, kept = halves
-    options: Any = kinds.options_class(TASKS, kind).model_validate({"type": kind, "layer": LAYERS[kind]})
+    if LAYERS[kind] not in partial.layers:
+        return  # it is tried on the other data
+    said = {"type": kind, "layer": LAYERS[kind], **OPTIONS.get(kind, {})}
+    options: Any = kinds.options_class(TASKS, kind).model_validate(said)
     sharing: Any = kinds.options_class(SHARING, "hard")(type="hard")
     assert partial.labels[options.layer] == kept.labels[options.layer]
     torch.manual_seed(3)
