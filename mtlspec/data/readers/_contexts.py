@@ -74,13 +74,6 @@ def texts_of(said: Any, name: str, wrong: list[str]) -> list[str]:
     return said
 
 
-def objects_of(said: Any, name: str, wrong: list[str]) -> list[Record]:
-    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
-        wrong.append(f"'{name}' must be a list of objects, not {show(said)}")
-        return []
-    return said
-
-
 def place_of(text: str, context: str, start: Any, end: Any, wrong: list[str]) -> tuple[int, int]:
     """The characters of an answer, if that is what stands there; blanks around it are not part of it."""
     numbers = isinstance(start, int) and isinstance(end, int) and not isinstance(start, bool)

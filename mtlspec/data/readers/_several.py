@@ -20,6 +20,7 @@ from mtlspec.data.sentence import Sentence
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.families import LayerKind, Layout
+from mtlspec.spec.words import show
 
 Record = Mapping[str, Any]
 
@@ -100,6 +101,14 @@ class SeveralOptions(ReaderOptions):
         if value is not None:
             layers[self.column_names()[0]] = value
         return Sentence(row.id or str(block.number), (), layers, (block.file, block.first), texts=row.texts)
+
+
+def objects_of(said: Any, name: str, wrong: list[str]) -> list[Record]:
+    """A list of objects that must be there."""
+    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
+        wrong.append(f"'{name}' must be a list of objects, not {show(said)}")
+        return []
+    return said
 
 
 def given(value: object) -> Marked | None:

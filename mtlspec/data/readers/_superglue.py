@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from mtlspec.data.choices import Choice
 from mtlspec.data.layer import TextSpan
 from mtlspec.data.marks import Marked
-from mtlspec.data.readers._several import Record, Row
+from mtlspec.data.readers._several import Record, Row, objects_of
 from mtlspec.spec.words import shorten, show
 
 _QUESTIONS = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}  # as COPA asks them
@@ -39,13 +39,6 @@ def text(record: Record, wrong: list[str], *path: str) -> str:
     if not isinstance(found, str) or not found.strip():
         wrong.append(f"'{'.'.join(path)}' must be a text, not {show(found)}")
         return ""
-    return found
-
-
-def _objects(found: Any, name: str, wrong: list[str]) -> list[Record]:
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        wrong.append(f"'{name}' must be a list of objects, not {show(found)}")
-        return []
     return found
 
 
@@ -102,9 +95,9 @@ def _copa(record: Record, wrong: list[str]) -> Iterator[Row]:
 
 def _multirc(record: Record, wrong: list[str]) -> Iterator[Row]:
     first = text(record, wrong, "passage", "text")
-    for asked in _objects(_object(record, "passage").get("questions"), "passage.questions", wrong):
+    for asked in objects_of(_object(record, "passage").get("questions"), "passage.questions", wrong):
         question, words = f"{_id(record)}/{_id(asked)}", text(asked, wrong, "question")
-        for given in _objects(asked.get("answers"), "answers", wrong):
+        for given in objects_of(asked.get("answers"), "answers", wrong):
             right = _number(given.get("label"), "the label of an answer must be 0 or 1", wrong)
             answer = text(given, wrong, "text")
             value = None if right is None else Choice(question, answer, float(right))
@@ -117,13 +110,13 @@ def _record(record: Record, wrong: list[str]) -> Iterator[Row]:
     first = whole.replace(_HIGHLIGHT, "")
     entities = _entities(record, whole, wrong)
     known = not wrong
-    for asked in _objects(record.get("qas"), "qas", wrong):
+    for asked in objects_of(record.get("qas"), "qas", wrong):
         query = text(asked, wrong, "query")
         if query and _PLACEHOLDER not in query:
             wrong.append(f"the query has no {_PLACEHOLDER}")
         question = f"{_id(record)}/{_id(asked)}"
         answers, before = asked.get("answers"), len(wrong)
-        right = None if answers is None else {text(one, wrong, "text") for one in _objects(answers, "answers", wrong)}
+        right = None if answers is None else {text(one, wrong, "text") for one in objects_of(answers, "answers", wrong)}
         if known and right is not None and not right & entities.keys() and len(wrong) == before:
             wrong.append("none of the answers is an entity of the passage")
         for number, entity in enumerate(entities):
@@ -134,7 +127,7 @@ def _record(record: Record, wrong: list[str]) -> Iterator[Row]:
 def _entities(record: Record, passage: str, wrong: list[str]) -> dict[str, None]:
     """Those of a passage, each once; ends are inclusive."""
     found: dict[str, None] = {}
-    for one in _objects(_object(record, "passage").get("entities"), "passage.entities", wrong):
+    for one in objects_of(_object(record, "passage").get("entities"), "passage.entities", wrong):
         start, end = one.get("start"), one.get("end")
         if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < len(passage):
             found[passage[start : end + 1]] = None

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from mtlspec.data.answers import Answered
-from mtlspec.data.readers._contexts import ContextOptions, objects_of, place_of, texts_of
-from mtlspec.data.readers._several import Record
+from mtlspec.data.readers._contexts import ContextOptions, place_of, texts_of
+from mtlspec.data.readers._several import Record, objects_of
 from mtlspec.spec.words import shorten, show
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mtlspec.data.answers import Answered
-from mtlspec.data.readers._contexts import ContextOptions, objects_of, place_of, texts_of
+from mtlspec.data.readers._contexts import ContextOptions, place_of, texts_of
 from mtlspec.data.readers._json_lists import elements, readable, skipped, value_of, whole_text
-from mtlspec.data.readers._several import Record
+from mtlspec.data.readers._several import Record, objects_of
 from mtlspec.errors import DataError, Place
 from mtlspec.spec.words import show
 
