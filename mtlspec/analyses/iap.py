@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from mtlspec.kinds import Sequence_
 from mtlspec.spec.families import MeasuringOptions, Needed
 from mtlspec.spec.several_tasks import SeveralTasks
 
@@ -20,6 +21,11 @@ class Options(SeveralTasks, MeasuringOptions):
     reads_heads: ClassVar[bool] = True
     type: Literal["iap"]
     needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
+    tasks: Sequence_[str] = Field(
+        default=(),
+        description="The tasks that are told apart, such as those that were learnt at all: what is left of a score "
+        "near chance says nothing. Empty means all tasks of a model.",
+    )
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.3, description="The share of all heads, rounded down, that is masked for each task."
     )

@@ -18,9 +18,15 @@ from mtlspec.spec.models import BatchLimits
 
 @torch.inference_mode()
 def predict_masked(
-    model: MultiTaskModel, corpora: Corpora, split: str, limits: BatchLimits, masks: Mask
+    model: MultiTaskModel,
+    corpora: Corpora,
+    split: str,
+    limits: BatchLimits,
+    masks: Mask,
+    wanted: Sequence[int] | None = None,
 ) -> list[Predictions]:
-    """What `predict_corpora` finds on a split, once for each of the masks bool [K, L, H] (True: the head is off).
+    """What `predict_corpora` finds on a split, once for each of the masks bool [K, L, H] (True: the head is off), of
+    some tasks (indices) or all.
 
     A batch is read by all maskings together, and the limits are those of all its rows. Layers below the first one in
     which maskings differ are computed once, where the strategy leaves the encoder alone. The model is in evaluation
@@ -32,10 +38,11 @@ def predict_masked(
         sentences=max(limits.sentences // len(masks), 1), tokens=max(limits.tokens // len(masks), 1)
     )  # of the examples
     found: list[Predictions] = [{} for _ in masks]
-    for name in dict.fromkeys(task.corpus for task in model.tasks):
+    tasks = {number: model.tasks[number] for number in (range(len(model.tasks)) if wanted is None else wanted)}
+    for name in dict.fromkeys(task.corpus for task in tasks.values()):
         data = corpora.named(name)
         if split in data.splits:
-            numbers = [number for number, task in enumerate(model.tasks) if task.corpus == name]
+            numbers = [number for number, task in tasks.items() if task.corpus == name]
             _predict_split(model, maskings, data.split(split), own, numbers, found)
     return [{task.name: one[task.name] for task in model.tasks if task.name in one} for one in found]
 

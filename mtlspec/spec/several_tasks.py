@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mtlspec.errors import SpecError
+from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.families import AnalysisOptions
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.selected import SelectedTaskSet
+from mtlspec.spec.words import shorten
 
 if TYPE_CHECKING:
     from mtlspec.spec.models import ModelGroup  # which loads all kinds, and kinds of this family import this file
@@ -22,6 +23,7 @@ def check_several_tasks(
     analysis: Node, options: SeveralTasks, node: Node, groups: Mapping[str, ModelGroup]
 ) -> Iterator[SpecError]:
     """`groups` are the model groups that are sound on their own; of the others nothing is said here."""
+    yield from _check_named(analysis, tuple(node.children("tasks")))
     models = options.models or tuple(node.children("models"))
     if not models or not all(name in groups for name in models):
         return
@@ -30,6 +32,17 @@ def check_several_tasks(
         place = (analysis.child("models") or analysis).place
         message = "every model of this analysis learns one task, and it tells the tasks of a model apart"
         yield SpecError("E953", message, place, "name a group with `tasks: all` or `tasks: pairs`")
+
+
+def _check_named(analysis: Node, tasks: tuple[str, ...]) -> Iterator[SpecError]:
+    """Of analyses that can be asked about some tasks only."""
+    named = {item.value: item.place for item in analysis.items("tasks") if isinstance(item.value, str)}
+    for name, place in named.items():
+        if tasks and name not in tasks:
+            yield SpecError("E956", f"there is no task '{shorten(name)}'", place, did_you_mean(name, tasks))
+    if len(named) == 1:
+        (place,) = named.values()
+        yield SpecError("E957", "one task cannot be told from others", place, "name two at least")
 
 
 def _may_learn_several(group: ModelGroup, tasks: tuple[str, ...]) -> bool:

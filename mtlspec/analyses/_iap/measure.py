@@ -43,14 +43,17 @@ def measure_dissociation(options: Options, job: Measurement) -> Measured:
     found = annotated_corpora(
         model.tasks, corpora, "train", model.encoder.specials, LIMITS, options.sentences, options.seed
     )
-    rank = ranking(options, model, [(batch.to(model.device), golds) for batch, golds in found])
+    asked = [task for task in model.tasks if not options.tasks or task.name in options.tasks]
+    places = [model.tasks.index(task) for task in asked]
+    batches = [(batch, golds) for batch, golds in found if any(golds[place] is not None for place in places)]
+    rank = ranking(options, model, [(batch.to(model.device), golds) for batch, golds in batches])
     importance = rank(None, None)
-    drawn = sample(corpora, model.tasks, options.split, options.scored, options.seed)
+    drawn = sample(corpora, asked, options.split, options.scored, options.seed)
     left_out = _left_out(model, drawn.corpora, options.split, importance)
-    numbers = [number for number, task in enumerate(model.tasks) if task.name not in left_out]
+    numbers = [place for place in places if model.tasks[place].name not in left_out]
     facts: dict[str, Any] = {
         "tasks": [model.tasks[number].name for number in numbers],
-        "left_out": left_out,
+        "left_out": {task.name: left_out[task.name] for task in asked if task.name in left_out},
         "heads": list(heads.counts),
         "masked_heads": count,
     }
@@ -104,7 +107,7 @@ def _evaluate(
     masks = np.concatenate([np.zeros((1, *sets.shape[1:]), np.bool_), sets, shuffled])
     found = [
         count_corpora(model, corpora, options.split, predictions)
-        for predictions in predict_masked(model, corpora, options.split, ROWS, masks)
+        for predictions in predict_masked(model, corpora, options.split, ROWS, masks, numbers)
     ]
     tasks, told = [model.tasks[number] for number in numbers], 1 + len(sets)
     stored: dict[str, Arrays] = {}

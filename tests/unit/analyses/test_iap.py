@@ -182,6 +182,19 @@ def test_a_sample_keeps_the_choices_of_a_question_together(root: Path) -> None:
     assert len(sample(corpora, [task], "test", 9, seed=1).rows[""]) == 16  # type: ignore[list-item]
 
 
+def test_tasks_that_are_not_asked_for_change_nothing(root: Path, tmp_path: Path) -> None:
+    three = {"previous": "previous", "again": "previous", "next": "next"}
+    made, options = _plant(root, 2, asks=three), {"type": "iap", "alpha": 0.125, "sentences": 32, "draws": 1}
+    facts = {}
+    for name, tasks in (("all", ()), ("some", ("next", "previous"))):
+        place = _measure(root, tmp_path / name, made, Options.model_validate({**options, "tasks": tasks}))
+        facts[name] = json.loads((place / FILE).read_bytes())
+        counts = np.load(place / COUNTS, allow_pickle=False)
+        assert ("counts/again" in counts.files) == (name == "all")
+    assert facts["some"]["tasks"] == ["previous", "next"] and facts["some"]["left_out"] == {}
+    assert facts["some"]["sets"] == [facts["all"]["sets"][0], facts["all"]["sets"][2]]
+
+
 @dataclass(frozen=True)
 class _Asking:
     """A task of which nothing but its gold is asked."""

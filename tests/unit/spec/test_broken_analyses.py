@@ -42,6 +42,14 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
             "name a group with `tasks: all` or `tasks: pairs`"
         ],
     ),
+    "tasks to be told apart that are not there": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [mtl], tasks: [pos, lme]"),
+        ["18:48: error E956: there is no task 'lme'; did you mean 'lem'?"],
+    ),
+    "one task to be told apart": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [mtl], tasks: [pos]"),
+        ["18:43: error E957: one task cannot be told from others; name two at least"],
+    ),
     "dev scores on the way that no model is asked for": (
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: sampling_curves, models: [mtl]"),
         [
