@@ -146,7 +146,7 @@ class Predictor:
         if words:
             examples = [_with_words(example, asking.tokens) for example in examples]
         parts = []
-        for tasks, is_raw in ((raw, True), (words, False)):
+        for tasks, is_raw in (*((some, True) for some in self._by_length(raw)), (words, False)):
             if tasks and examples:
                 split = self._split(examples, is_raw, self._kinds(tasks, is_raw, given.kinds), given.layout)
                 parts.append(Part(split, predict(model, split, asking.limits, tasks)))
@@ -158,9 +158,14 @@ class Predictor:
         raw = [number for number in asking.tasks if (given_raw if self._raw[number] is None else self._raw[number])]
         return raw, [number for number in asking.tasks if number not in raw]
 
+    def _by_length(self, tasks: Sequence[int]) -> list[list[int]]:
+        """Tasks of raw text apart: those that read a pair whole, however long it is, and the others."""
+        whole = [number for number in tasks if _reads_whole(self.model.tasks[number])]
+        return [[number for number in tasks if number not in whole], whole]
+
     def _limit(self, asking: Asking, example: Sentence) -> DataError | None:
         """What no model should be given: it is rather a file of another sort than a sentence, and could take hours."""
-        _, words = self._forms([example], asking)
+        raw, words = self._forms([example], asking)
         cut = example.words or tuple(word for text in example.texts for word in text.split())
         most = asking.longest or LONGEST[not words]
         if len(cut) > most:
@@ -174,16 +179,20 @@ class Predictor:
             name = self.model.tasks[words[0]].name
             message = f"task '{name}' reads the words of one text, and this is a pair"
             return DataError("E539", message, Place(*example.place), "choose tasks with `--task`")
+        pairs = self._by_length(raw)[1]
+        if pairs and len(example.texts) != 2:
+            message = f"task '{self.model.tasks[pairs[0]].name}' reads a question and a text, and this is one text"
+            return DataError("E928", message, Place(*example.place), "give both: `--input pairs`, or a `--reader`")
         return None
 
     def _readable(self, examples: Sequence[Sentence], asking: Asking) -> tuple[list[Sentence], list[DataError]]:
         """The examples that the encoder can read, and why not the others: raw text may be too long for it."""
-        if not self._forms(examples, asking)[0]:
-            return [*examples], []
+        cut, whole = self._by_length(self._forms(examples, asking)[0])
         good, bad = [], []
         for example in examples:
             try:
-                self._text_tokenizer().encode([_as_raw(example)])
+                for is_whole in (False,) * bool(cut) + (True,) * bool(whole):
+                    self._text_tokenizer().encode([_as_raw(example)], is_whole)
                 good.append(example)
             except DataError as error:
                 bad.append(DataError(error.code, error.message, error.place, "cut it into shorter texts"))
@@ -261,6 +270,10 @@ def _reads(task: Task) -> frozenset[LayerKind]:
 
 def _about_words(task: Task) -> bool:
     return any(layer_kind(kind).about_words for kind in _reads(task))
+
+
+def _reads_whole(task: Task) -> bool:
+    return any(layer_kind(kind).whole_text for kind in _reads(task))
 
 
 def _with_words(example: Sentence, tokens: Tokens) -> Sentence:

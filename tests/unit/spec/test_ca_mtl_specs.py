@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from mtlspec.io.project import Project
@@ -49,3 +51,21 @@ def test_modules_are_added_one_after_the_other() -> None:
     }
     assert {name for name, one in made.items() if one.train.sampler.type == "mt_uncertainty"} == {"ca_mtl"}
     assert all(one.train.freeze == 0.5 for name, one in made.items() if name != "pals")
+
+
+def test_all_24_tasks_are_planned_with_length_256_and_8_epochs() -> None:
+    """Nine tasks of GLUE, eight of SuperGLUE, six of MRQA, and WNUT 2017."""
+    loaded = load_spec(ROOT / "specs/paper/ca_mtl_roberta_24.yaml", Project(ROOT))
+    spec = loaded.spec
+    kinds = Counter(task.type for task in spec.tasks.values())
+    assert (len(spec.tasks), kinds["qa_span"], kinds["word_in_context"], kinds["multiple_choice"]) == (24, 6, 2, 3)
+    assert sum(getattr(task, "glue", None) is not None for task in spec.tasks.values()) == 9
+    assert (spec.compare_to, spec.encoder.max_pieces) == ("ca_mtl/roberta_large", 256)
+    joint = {one.group: one for one in expand(spec) if one.seed == 12 and len(one.tasks) == 24}
+    assert set(joint) == {"mtl", "ca_mtl"}
+    for one in joint.values():
+        assert (one.train.epochs, one.train.batch.sentences, one.train.freeze) == (8, 32, 0.5)
+        assert (one.train.lr.encoder, one.train.warmup, one.train.clip) == (2e-5, 0.1, 1.0)
+    assert joint["ca_mtl"].train.sampler.type == "mt_uncertainty" and joint["mtl"].train.sampler.type == "random"
+    stages = Counter(stage.kind for stage in build_plan(loaded).stages)
+    assert (stages["train"], stages["prepare"]) == (3 * (24 + 2), 24)

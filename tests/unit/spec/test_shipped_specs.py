@@ -57,7 +57,8 @@ NOT_HERE = {
         "scitail",
         "imdb",
     ),
-    *("boolq", "multirc", "record", "rte_superglue", "wic"),
+    *("boolq", "multirc", "record", "rte_superglue", "wic", "wic_places", "wnut17"),
+    *(f"mrqa_{name}" for name in ("squad", "newsqa", "triviaqa", "searchqa", "hotpotqa", "natural_questions")),
 }
 
 

@@ -41,6 +41,10 @@ TEXTS: dict[str, dict[str, Any]] = {
     "size": {"type": "regression", "layer": "size", "pooling": "mean"},
 }
 PAIRS: dict[str, dict[str, Any]] = {**TEXTS, "choice": {"type": "multiple_choice", "layer": "choice"}}
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "reply": {"type": "qa_span", "layer": "reply", "no_answer": True},
+    "alike": {"type": "word_in_context", "layer": "alike"},
+}
 TEST = 23  # examples
 
 
@@ -109,3 +113,10 @@ def pairs(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Traine
     splits = {"train": toy.corpus(1, 40), "dev": toy.corpus(2, 10), "test": toy.corpus(3, TEST)}
     paired = {split: raw(sentences, pairs=True) for split, sentences in splits.items()}
     return _trained(tmp_path_factory.mktemp("pairs"), toy_encoder, paired, PAIRS)
+
+
+@pytest.fixture(scope="session")
+def questions(tmp_path_factory: pytest.TempPathFactory, toy_encoder: Path) -> Trained:
+    """Tasks that point into the second text of a pair."""
+    splits = {"train": toy.questions(1, 40), "dev": toy.questions(2, 10), "test": toy.questions(3, TEST)}
+    return _trained(tmp_path_factory.mktemp("questions"), toy_encoder, splits, QUESTIONS)

@@ -13,7 +13,7 @@ import pytest
 from mtlspec.data.prepared import Prepared
 from mtlspec.data.sentence import Sentence
 from mtlspec.data.writers import conllu
-from mtlspec.errors import DataError
+from mtlspec.errors import DataError, StageError
 from mtlspec.kinds import names
 from mtlspec.spec.families import TASKS
 from mtlspec.spec.models import BatchLimits
@@ -22,7 +22,7 @@ from mtlspec.use.inputs import Form, Input, plain
 from mtlspec.use.loaded import load_trained
 from mtlspec.use.shown import objects
 from mtlspec.use.shown import plain as as_json
-from tests.unit.use.conftest import PAIRS, WORDS, Trained
+from tests.unit.use.conftest import PAIRS, QUESTIONS, WORDS, Trained
 
 
 def given(test: Sequence[Sentence], prepared: Path) -> Input:
@@ -52,7 +52,7 @@ def same(found: list[dict[str, Any]], trained: Trained) -> None:
 
 
 def test_all_task_types_are_tried_here() -> None:
-    assert {task["type"] for task in (*WORDS.values(), *PAIRS.values())} == set(names(TASKS))
+    assert {task["type"] for task in (*WORDS.values(), *PAIRS.values(), *QUESTIONS.values())} == set(names(TASKS))
 
 
 @pytest.mark.parametrize(("batch", "window"), [(32, 4096), (1, 4096), (5, 7), (32, 1)])
@@ -82,6 +82,34 @@ def test_pairs_are_predicted_as_in_evaluation(pairs: Trained) -> None:
     found = shown(pairs, lines(text, "pairs"))
     same(found, pairs)
     assert found[0]["texts"] == [*pairs.test[0].texts]
+
+
+def test_questions_and_marked_words_are_predicted_as_in_evaluation(questions: Trained) -> None:
+    same(shown(questions, given(questions.test, questions.prepared), window=6), questions)
+    text = "".join("\t".join(sentence.texts) + "\n" for sentence in questions.test)
+    found = shown(questions, lines(text, "pairs"), tasks=["reply"])
+    assert [one["tasks"]["reply"] for one in found] == [as_json(one) for one in questions.predictions()["reply"]]
+    assert set(found[0]["tasks"]["reply"]) == {"texts", "spans"}
+
+
+def test_long_texts_are_read_whole_for_questions_only(questions: Trained) -> None:
+    """The encoder reads 64 sub-tokens at once, and texts that are longer are an error for other tasks."""
+    long = "who sees\t" + "the old cat sees a dog with anna " * 20 + "\n"
+    (found,) = shown(questions, lines(long, "pairs"), tasks=["reply"])
+    spans = found["tasks"]["reply"]["spans"]
+    assert [found["texts"][1][start:end] for start, end in spans] == found["tasks"]["reply"]["texts"]
+    with pytest.raises(DataError, match="E279"):
+        shown(questions, lines(long, "pairs"))
+    with pytest.raises(DataError, match=r"E920: the first text has .*; cut it into shorter texts"):
+        shown(questions, lines("dog " * 50 + long, "pairs"), tasks=["reply"])
+
+
+def test_a_question_needs_its_text_and_marked_words_a_format_that_has_them(questions: Trained) -> None:
+    told = "standard input:1: error E928: task 'reply' reads a question and a text, and this is one text; give both"
+    with pytest.raises(DataError, match=told):
+        shown(questions, lines("the cat\n", "text"), tasks=["reply"])
+    with pytest.raises(StageError, match="E927: task 'alike' reads 2 marked places"):
+        shown(questions, lines("the cat\ta dog\n", "pairs"), tasks=["alike"])
 
 
 @pytest.mark.parametrize("window", [4096, 6])
