@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 Run = Callable[[], object]
+
+
+def quiet_on_one_thread() -> None:
+    """No word of transformers between a benchmark's own, and one thread for all competitors."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    import torch
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    torch.set_num_threads(1)
 
 
 @dataclass(frozen=True)

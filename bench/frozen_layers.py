@@ -7,14 +7,13 @@ are kept are computed in the round that does not count.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from bench._timing import interleaved
+from bench._timing import interleaved, quiet_on_one_thread
 from bench.training_loop import BATCH, SENTENCES, make_encoder
 
 
@@ -52,15 +51,11 @@ def epoch(directory: Path, prepared: Path, freeze: Any, keep: bool) -> Callable[
 
 
 def main() -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    from transformers.utils import logging
-
     from mtlspec.data.generators.english_mini import Options, corpus
     from mtlspec.data.prepare import write_prepared
     from mtlspec.data.tokenizer import WordTokenizer
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    quiet_on_one_thread()
     _, sentences = next(corpus(Options(type="english_mini", train=SENTENCES)))
     with tempfile.TemporaryDirectory() as folder:
         directory, prepared = Path(folder) / "encoder", Path(folder) / "prepared"

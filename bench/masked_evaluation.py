@@ -9,13 +9,12 @@ all layers below are computed once.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench._timing import interleaved
+from bench._timing import interleaved, quiet_on_one_thread
 
 SENTENCES, DRAWS, ALPHA, ROUNDS = 64, 5, 0.3, 3
 SHAPES = {"width 64, 4 layers (tiny's)": (64, 4, 8, 128), "width 192, 6 layers": (192, 6, 12, 768)}
@@ -115,13 +114,7 @@ def compare(title: str, shape: tuple[int, int, int, int], kind: str) -> None:
 
 
 def main() -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    import torch
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    torch.set_num_threads(1)
+    quiet_on_one_thread()
     print(f"masked evaluation: 19 maskings of 3 tasks, {SENTENCES} sentences, one thread (target 1.5)")
     for title, shape in SHAPES.items():
         for kind in ("classes", "tags"):

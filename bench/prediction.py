@@ -8,13 +8,12 @@ makes the lines that are printed. Tags and heads are compared first.
 from __future__ import annotations
 
 import io
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench._timing import interleaved
+from bench._timing import interleaved, quiet_on_one_thread
 
 SENTENCES, BATCH, ROUNDS = 256, 32, 5
 TASKS: dict[str, dict[str, Any]] = {
@@ -113,16 +112,10 @@ def compare(trained: Path, exported: Path, sentences: list[list[str]], tasks: li
 
 
 def main() -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    import torch
-    from transformers.utils import logging
-
     from mtlspec.use.export import export_model
     from mtlspec.use.loaded import load_trained
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    torch.set_num_threads(1)
+    quiet_on_one_thread()
     print(f"prediction: {SENTENCES} lines of words, one thread (target 1.0)")
     with tempfile.TemporaryDirectory() as folder:
         trained, sentences = build(Path(folder))

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from bench._our_loop import our_loop
-from bench._timing import examples_per_second, print_speeds
+from bench._timing import examples_per_second, print_speeds, quiet_on_one_thread
 from mtlspec.data.sentence import Sentence
 
 BATCH, ROUNDS, EXAMPLES = 32, 3, 640
@@ -134,18 +134,14 @@ def _all(runs: Sequence[Callable[[], int]]) -> int:
 
 
 def main() -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     if not os.environ.get("MTLSPEC_DATA"):
         sys.exit("sentence_pairs: set MTLSPEC_DATA to the folder of glue/")
-    from transformers.utils import logging
-
     from mtlspec.spec.models import RunOptions
     from mtlspec.train.determinism import make_deterministic
 
     warnings.simplefilter("ignore")
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    make_deterministic(1, RunOptions())  # also sets one thread, for both
+    quiet_on_one_thread()
+    make_deterministic(1, RunOptions())  # as training does, for both
     corpora = {name: read_pairs(name) for name in ("mrpc", "rte")}
     for title, shape in SHAPES.items():
         compare(title, shape, corpora)

@@ -8,14 +8,13 @@ deterministic kernels. CPU time is what one thread needs on an idle machine, wha
 
 from __future__ import annotations
 
-import os
 import statistics
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from bench._our_loop import our_loop
-from bench._timing import examples_per_second, print_speeds
+from bench._timing import examples_per_second, print_speeds, quiet_on_one_thread
 from mtlspec.data.sentence import Sentence
 
 SENTENCES, BATCH, ROUNDS = 1024, 32, 5
@@ -96,16 +95,12 @@ def plain_loop(directory: Path, sentences: list[Sentence]) -> Callable[[], int]:
 
 
 def main() -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    from transformers.utils import logging
-
     from mtlspec.data.generators.english_mini import Options, corpus
     from mtlspec.spec.models import RunOptions
     from mtlspec.train.determinism import make_deterministic
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    make_deterministic(1, RunOptions())  # also sets one thread, for both
+    quiet_on_one_thread()
+    make_deterministic(1, RunOptions())  # as training does, for both
     _, sentences = next(corpus(Options(type="english_mini", train=SENTENCES)))
     with tempfile.TemporaryDirectory() as name:
         encoder = Path(name) / "encoder"
