@@ -88,7 +88,7 @@ def say_signatures(record: Mapping[str, Any]) -> None:
     if not found.of_scores:
         name = record["spec"]["name"]
         hint = f"`mtlspec run {name}` makes its report anew, which writes them"
-        raise IntegrityError("E648", f"the record of '{name}' was made before scores had signatures", None, hint)
+        raise IntegrityError("E571", f"the record of '{name}' was made before scores had signatures", None, hint)
     own = {f"{model}: {score}": text for model, one in found.of_models.items() for score, text in one.items()}
     for score, text in {**found.of_scores, **own}.items():
         typer.echo(visible(f"{score}  {text}"))

@@ -94,7 +94,7 @@ def _report(places: RunPlaces, record: Mapping[str, Any]) -> Iterator[tuple[str,
     folder = artifact_of(places, "report", f"the report of '{places.spec_name}'")
     if verify_manifest(folder) != record["stages"]["report"]["artifact"]:
         message = "the report on this machine is not the one of the record"
-        raise IntegrityError("E649", message, folder, f"`mtlspec run {places.spec_name}` brings the two together")
+        raise IntegrityError("E572", message, folder, f"`mtlspec run {places.spec_name}` brings the two together")
     for name in sorted(record["stages"]["report"]["files"]):
         yield f"report/{name}", (folder / name).read_bytes()
 

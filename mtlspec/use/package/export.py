@@ -35,11 +35,11 @@ def export_package(project: Project, name: str, out: Path, date: str | None, wit
     """Write a run's package as a zip; without a date it is the day of the commit that has the record."""
     _require_extras()
     if out.exists():
-        raise SpecError("E644", "there is something of this name already", out, "name a new file")
+        raise SpecError("E573", "there is something of this name already", out, "name a new file")
     record = find_record(project, name.removesuffix(".json"))  # a run of this project: a file alone has no report
     if record["missing"]:
         message = f"the run '{name}' is not complete: {counted(len(record['missing']), 'stage')} still to run"
-        raise IntegrityError("E646", message, None, f"`mtlspec run {name}` goes on")
+        raise IntegrityError("E570", message, None, f"`mtlspec run {name}` goes on")
     day = _checked(date) if date is not None else _committed(project, project.run(name).record)
     from mtlspec.use.package.contents import contents
     from mtlspec.use.package.crate import METADATA, described, folders
@@ -65,7 +65,7 @@ def _checked(date: str) -> str:
     try:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
-        raise SpecError("E643", f"'{date}' is no day", None, "write it as 2026-11-18") from None
+        raise SpecError("E574", f"'{date}' is no day", None, "write it as 2026-11-18") from None
 
 
 def _committed(project: Project, record: Path) -> str:

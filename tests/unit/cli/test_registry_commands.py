@@ -49,7 +49,7 @@ def test_signatures_are_lines_to_be_copied(
     write_json(tmp_path / "record.json", record)
     assert mtlspec(["registry", "show", str(tmp_path / "record.json"), "--signatures"]) == 5
     told = capsys.readouterr().err
-    assert "E648: the record of 'study' was made before scores had signatures; `mtlspec run study` makes" in told
+    assert "E571: the record of 'study' was made before scores had signatures; `mtlspec run study` makes" in told
 
 
 def test_registry_diff_exits_1_where_records_differ(

@@ -202,8 +202,8 @@ def test_what_cannot_be_packed_is_one_line_and_writes_nothing(
         return line
 
     assert "did you mean 'study'" in told("studi", "out.zip", "--date", DAY)
-    assert "E643: '4 May' is no day; write it as 2026-11-18" in told("study", "out.zip", "--date", "4 May")
-    assert "E644: there is something of this name already" in told("study", "requirements.lock", "--date", DAY)
+    assert "E574: '4 May' is no day; write it as 2026-11-18" in told("study", "out.zip", "--date", "4 May")
+    assert "E573: there is something of this name already" in told("study", "requirements.lock", "--date", DAY)
     page = own.places.artifact("report") / "report.md"
     text = page.read_bytes()
     page.write_bytes(text + b"!")
@@ -212,10 +212,10 @@ def test_what_cannot_be_packed_is_one_line_and_writes_nothing(
     record = read(own.places.record)
     record["stages"]["report"]["artifact"] = "0" * 64
     write_json(own.places.record, record)
-    assert "E649: the report on this machine is not the one of the record" in told("study", "out.zip", "--date", DAY)
+    assert "E572: the report on this machine is not the one of the record" in told("study", "out.zip", "--date", DAY)
     record["missing"] = ["train-mtl-all-s1"]
     write_json(own.places.record, record)
-    assert "E646: the run 'study' is not complete: 1 stage still to run" in told("study", "out.zip", "--date", DAY)
+    assert "E570: the run 'study' is not complete: 1 stage still to run" in told("study", "out.zip", "--date", DAY)
     shutil.rmtree(own.places.artifact("report"))
     record["missing"] = []
     write_json(own.places.record, record)
