@@ -32,7 +32,7 @@ def command(
     from mtlspec.use.export import export_model
 
     made = export_model(ready(model, None, "cpu"), folder, task)
-    same = f"proven equal to {made.difference:.1e}"
+    same = "proven equal" + (f" but for {made.difference:.1e}" if made.difference else " to the bit")
     if made.pipeline is not None:
         console.say(f"{folder}: task '{made.tasks[0]}' as a {made.pipeline} model of transformers, {same}")
     else:
