@@ -57,7 +57,7 @@ class Materialised:
             for path in base.joinpath(folder).glob("*.json"):
                 if path.stem not in names:
                     path.unlink()
-        for folder in ("artifacts", "work"):
+        for folder in ("artifacts", "kept", "work"):
             for path in base.joinpath(folder).glob("*"):
                 if path.is_dir() and path.name not in names:
                     shutil.rmtree(path)  # finished artifacts stay in DVC's cache and come back with their stage

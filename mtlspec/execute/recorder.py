@@ -22,6 +22,7 @@ from mtlspec.execute.guard import guarded
 from mtlspec.execute.leftovers import site_folder
 from mtlspec.execute.lockfile import lock_of, read_lock, write_lock
 from mtlspec.execute.pipelines import own_pipelines
+from mtlspec.execute.resting import see_through
 from mtlspec.execute.run_cache import newest_entry, tidy
 from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
@@ -36,11 +37,17 @@ class Recorder:
     """One spec's stages as DVC sees them. All calls come from one thread."""
 
     def __init__(
-        self, project: Project, places: RunPlaces, order: Sequence[str], waiting: Callable[[str], None]
+        self,
+        project: Project,
+        places: RunPlaces,
+        order: Sequence[str],
+        waiting: Callable[[str], None],
+        rests: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`order` has the names of the run's stages: lock files must not depend on which stage finished first.
 
-        `waiting` is told what the run waits for.
+        `waiting` is told what the run waits for; `rests` says of which trainings the weights were freed and need not
+        come back.
         """
         os.environ.setdefault("DVC_SITE_CACHE_DIR", str(site_folder(project)))
         os.environ.setdefault("DVC_NO_ANALYTICS", "1")
@@ -61,6 +68,7 @@ class Recorder:
                 for stage in self._repo.stage.load_all(os.path.relpath(path)):
                     self._stages[stage.name] = stage
             self._repo.stage_cache._load = self._newest_entry
+            see_through(places, self._stages, rests)
         cache = Path(self._repo.cache.local_cache_dir).resolve()
         if cache.is_relative_to(project.root.resolve()):  # elsewhere other projects may be writing
             with self._locked("tidying the cache"):
@@ -136,6 +144,16 @@ class Recorder:
             self._unwritten.clear()
         cost = time.monotonic() - started
         self._next_flush = started + max(_FLUSH_INTERVAL, cost / _FLUSH_SHARE)
+
+    @property
+    def has_flushed(self) -> bool:
+        """Whether the lock files tell of all that was recorded."""
+        return not self._unwritten
+
+    def free(self, work: Callable[[], object]) -> None:
+        """Do something to the cache while no DVC command looks at it."""
+        with self._locked("freeing disk"):
+            work()
 
     def close(self) -> None:
         self.flush()

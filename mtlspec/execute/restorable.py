@@ -44,10 +44,14 @@ class Restorable:
         found = {out["path"]: out["md5"] for out in entry["outs"]} if entry is not None else {}
         return found if found and self.has(found.values()) else None
 
+    def object(self, name: str) -> Path:
+        """Where the cache keeps a file, or the listing of a folder, by its md5."""
+        return self.folder / "files" / "md5" / name[:2] / name[2:]
+
     def has(self, objects: Iterable[str]) -> bool:
         """Whether the cache holds these files and, for folders, everything that is in them."""
         for name in objects:
-            path = self.folder / "files" / "md5" / name[:2] / name[2:]
+            path = self.object(name)
             if not path.is_file():
                 return False
             if name.endswith(".dir") and not self.has(_listed(path)):

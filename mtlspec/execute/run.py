@@ -68,7 +68,7 @@ def run_spec(
         workers = options.workers or room(planned.loaded.spec.run, options.cores)
         stages = [stage.name for stage in planned.plan.stages]
         with display(stages, {name: expected[name].seconds for name in stale}, workers) as watcher:
-            _schedule(Scheduler(planned, workers, watcher, options.keep_going))
+            _schedule(Scheduler(planned, workers, watcher, options.keep_going, stale))
     return planned
 
 

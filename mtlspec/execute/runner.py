@@ -17,11 +17,14 @@ from typing import Any
 from mtlspec.errors import StageError
 from mtlspec.execute.same_training import take_over
 from mtlspec.io.digest import digest_file, digest_value
+from mtlspec.io.freed import is_freed, kept_gates, verify_but_weights
 from mtlspec.io.manifest import read_manifest, verify_manifest, write_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.write import staged_directory, write_json
 from mtlspec.plan.code import source_file
 from mtlspec.plan.dvc import read_stage_file
+from mtlspec.plan.weights import reads
+from mtlspec.spec.families import Keep
 from mtlspec.stages.context import Progress, StageContext, StageResult, silent
 from mtlspec.track.environment import environment, gpu_facts, torch_facts
 
@@ -50,7 +53,8 @@ def run_stage(
     """
     kind, params, inputs, unit = _read_params(places, name)
     directories = {role: places.artifact(parent) for role, parent in inputs.items()}
-    before = _snapshot(places, name, unit, directories)
+    read = reads(kind, params, inputs.values())
+    before = _snapshot(places, name, unit, directories, read)
     check_code(places, unit)
     started = time.perf_counter()
     work = places.work(name)
@@ -68,7 +72,7 @@ def run_stage(
         result = take_over(places, params, inputs, before.inputs, out) if kind == "train" else None
         if result is None:
             result = importlib.import_module(f"mtlspec.stages.{kind}").run(context)
-        _check_unchanged(before, _snapshot(places, name, unit, directories), name)
+        _check_unchanged(before, _snapshot(places, name, unit, directories, read), name)
         check_code(places, unit)
         write_manifest(out)
     _write_record(places, name, kind, params, before, result, time.perf_counter() - started)
@@ -88,15 +92,29 @@ def _read_params(places: RunPlaces, name: str) -> tuple[str, dict[str, Any], dic
         raise StageError("E402", "the stage's parameters are not readable", places.params(name), hint) from None
 
 
-def _snapshot(places: RunPlaces, name: str, unit: str, directories: dict[str, Path]) -> Snapshot:
+def _snapshot(places: RunPlaces, name: str, unit: str, directories: dict[str, Path], read: dict[str, Keep]) -> Snapshot:
+    """`read` says how much the stage reads of the trained models among its inputs."""
     for role, directory in directories.items():
         if not directory.is_dir():
             raise StageError("E403", f"the input '{role}' is missing", directory, "run the stage that makes it first")
     return Snapshot(
         params=digest_file(places.params(name)),
         code=digest_file(places.code(unit)) if places.code(unit).is_file() else "",
-        inputs={role: verify_manifest(directory) for role, directory in sorted(directories.items())},
+        inputs={
+            role: _verified(directory, read.get(directory.name, "weights"))
+            for role, directory in sorted(directories.items())
+        },
     )
+
+
+def _verified(directory: Path, read: Keep) -> str:
+    """The digest of an input's contents; weights that were freed are in it, and may be missing if nobody reads them."""
+    if not is_freed(directory):
+        return verify_manifest(directory)
+    if read == "weights" or (read == "gates" and kept_gates(directory) is None):
+        hint = "`mtlspec run` or `dvc repro` trains it again, to the same bytes"
+        raise StageError("E490", "the weights of this model were freed, and the stage reads them", directory, hint)
+    return verify_but_weights(directory)
 
 
 def check_code(places: RunPlaces, unit: str) -> None:

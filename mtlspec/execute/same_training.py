@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.io.digest import digest_value
+from mtlspec.io.freed import is_freed
 from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import RunPlaces
 from mtlspec.plan.dvc import read_stage_file
@@ -34,7 +35,7 @@ def take_over(
     """
     same = _same_training(places, params, inputs) if _CHOICE in inputs else None
     record = read_stage_record(places, same) if same is not None else None
-    if same is None or record is None or not places.artifact(same).is_dir():
+    if same is None or record is None or not places.artifact(same).is_dir() or is_freed(places.artifact(same)):
         return None
     if record["inputs"] != {role: digests.get(role) for role in record["inputs"]}:
         return None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from mtlspec.errors import MtlspecError, Problems, StageError
 from mtlspec.execute.dvc_voice import speak_for_dvc
 from mtlspec.execute.failure import failure
+from mtlspec.execute.freeing import Store
+from mtlspec.execute.kept_models import KeptModels
 from mtlspec.execute.label_check import problems_of_prepared, warnings_of_prepared
 from mtlspec.execute.listener import Listener
 from mtlspec.execute.materialise import Materialised, plan_again
@@ -47,6 +50,7 @@ class Scheduler:
     workers: int
     watcher: Watcher
     keep_going: bool = False
+    foreseen: Collection[str] = ()  # stages that will be computed, as far as can be told
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: list[MtlspecError] = field(default_factory=list)
     running: dict[str, Stage] = field(default_factory=dict)
@@ -54,6 +58,11 @@ class Scheduler:
     _queue: list[Stage] = field(default_factory=list)
     _compiled: bool = False
     _unfit: dict[str, MtlspecError] | None = None  # tasks whose labels do not fit; None: nobody looked
+    _wanted: set[str] = field(default_factory=set)  # trainings whose freed weights some stage reads
+
+    @cached_property
+    def _models(self) -> KeptModels:
+        return KeptModels.of(self.planned.plan, self.planned.places)
 
     def run(self) -> dict[str, Outcome]:
         """Every stage's outcome; raises what failed, after everything that finished was recorded."""
@@ -61,7 +70,8 @@ class Scheduler:
         zygote: Zygote | None = None
         order = [PLAN_STAGE, *(stage.name for stage in self.planned.plan.stages)]
         speak_for_dvc(self.watcher.told)
-        recorder = Recorder(project, places, order, self.watcher.waiting)
+        self._wanted |= set(self.foreseen)
+        recorder = Recorder(project, places, order, self.watcher.waiting, self._rests)
         listener = Listener.open(project.state / "run")
         try:
             self._in_process(recorder, PLAN_STAGE, lambda: plan_again(project, places))
@@ -85,6 +95,8 @@ class Scheduler:
             if self.failures:
                 raise self.failures[0] if len(self.failures) == 1 else Problems(self.failures)
             self._in_process(recorder, results_stage(places.spec_name), lambda: write_results(project, places))
+            recorder.flush()
+            self._free(recorder)
         finally:
             if zygote is not None:
                 zygote.stop()
@@ -123,9 +135,36 @@ class Scheduler:
             elif not parents.issubset(self.outcomes):
                 still.append(stage)
             elif not self._ticked_off(recorder, stage.name):
-                self._queue.append(stage)
+                if lacking := self._models.lacking(stage):
+                    still += [stage, *self._call_back(lacking)]
+                else:
+                    self._queue.append(stage)
         self._queue.sort(key=_effort, reverse=True)
-        return still
+        return self._settle(recorder, still) if any(map(self._is_ready, still)) else still
+
+    def _is_ready(self, stage: Stage) -> bool:
+        return self.outcomes.keys() >= set(stage.inputs.values())
+
+    def _call_back(self, trainings: Collection[str]) -> list[Stage]:
+        """Trainings that were ticked off without their weights, which a stage turns out to read."""
+        self._wanted |= set(trainings)
+        back = [self.planned.plan.stage(name) for name in trainings if name in self.outcomes]
+        for stage in back:
+            del self.outcomes[stage.name]
+        return back
+
+    def _rests(self, training: str) -> bool:
+        return training not in self._wanted and self._models.rests(training)
+
+    def _free(self, recorder: Recorder) -> None:
+        """Weights that the spec does not keep, once all who read them are done and the lock files tell of it."""
+        if not recorder.has_flushed:
+            return
+        good = {name for name, outcome in self.outcomes.items() if outcome in ("cached", "restored", "ran")}
+        if names := self._models.free(good.__contains__):
+            store, gates = Store(self.planned.project), self._models.with_gates(names)
+            recorder.free(lambda: store.free_weights(self.planned.places, names, gates))
+            self._wanted -= set(names)
 
     def _next(self, running: list[Stage]) -> list[Stage]:
         """What to start now; nothing more after a failure, unless the run is to keep going.
@@ -204,6 +243,7 @@ class Scheduler:
             self._finish(name, "failed")
         else:
             self._finish(name, "ran")
+            self._free(recorder)
 
     def _finish(self, stage: str, outcome: Outcome) -> None:
         self.outcomes[stage] = outcome

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from mtlspec.execute.kept_models import KeptModels
 from mtlspec.execute.lockfile import lock_of, read_lock
 from mtlspec.execute.materialise import Materialised
 from mtlspec.execute.reasons import code_reasons, option_reasons, parent_reasons
@@ -59,7 +60,31 @@ def statuses(planned: Materialised) -> list[StageStatus]:
         if artifact(stage.name) in outs:
             made[stage.name] = outs[artifact(stage.name)]
         result.append(status)
-    return result
+    return _with_freed(planned, result, lambda name: name in locked and cache.has(locked[name].outs.values()))
+
+
+def _with_freed(
+    planned: Materialised, found: Sequence[StageStatus], in_cache: Callable[[str], bool]
+) -> list[StageStatus]:
+    """Models whose weights were freed count as there, unless the spec keeps more or a stage that is computed reads it.
+
+    From the last stage to the first: a model that is trained again may read others. Its bytes will be the same, so
+    that nothing else changes.
+    """
+    models, told = KeptModels.of(planned.plan, planned.places), {status.stage.name: status for status in found}
+    wanted: dict[str, str] = {}
+    for status in reversed(found):
+        name, state = status.stage.name, status
+        if status.state == "cached" and status.stage.kind == "train" and models.there(name) != "weights":
+            why = wanted.get(name) or (None if models.rests(name) else "the spec keeps more of it")
+            if why is not None:
+                back = in_cache(name)
+                reasons = (_RESTORED,) if back else (f"its weights were freed, and {why}",)
+                state = StageStatus(status.stage, "missing", reasons, restored=back)
+        told[name] = state
+        if state.computed:
+            wanted |= dict.fromkeys(models.lacking(state.stage), f"{name} reads them")
+    return [told[status.stage.name] for status in found]
 
 
 def _status(planned: Materialised, stage: Stage, locked: _Locked | None, made: Mapping[str, str]) -> StageStatus:

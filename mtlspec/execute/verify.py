@@ -18,9 +18,11 @@ from typing import Any, Literal
 from mtlspec.errors import IntegrityError
 from mtlspec.execute.alone import verify_alone
 from mtlspec.execute.failure import failure
+from mtlspec.execute.kept_models import KeptModels
 from mtlspec.execute.zygote import Zygote
 from mtlspec.io.digest import digest_value
-from mtlspec.io.manifest import read_manifest, verify_manifest
+from mtlspec.io.freed import is_freed, kept_folder, verify_but_weights
+from mtlspec.io.manifest import read_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.words import counted
 from mtlspec.plan.phrases import changed_paths
@@ -58,11 +60,17 @@ def seal(places: RunPlaces) -> Iterator[Finding]:
         except IntegrityError as error:
             yield Finding(name, "failed", str(error))
         else:
-            yield Finding(name, "sealed", counted(len(entry["files"]), "file"))
+            yield Finding(name, "sealed", _sealed_files(places.artifact(name), entry["files"]))
     try:
         yield _sum(places, record)
     except IntegrityError as error:
         yield Finding(places.record.name, "failed", str(error))
+
+
+def _sealed_files(artifact: Path, files: Mapping[str, str]) -> str:
+    if not is_freed(artifact):
+        return counted(len(files), "file")
+    return f"{counted(len(files) - 1, 'file')}; its weights were freed"
 
 
 def _sum(places: RunPlaces, record: Mapping[str, Any]) -> Finding:
@@ -84,7 +92,7 @@ def _check_sealed(places: RunPlaces, name: str, entry: Mapping[str, Any]) -> Non
     artifact = places.artifact(name)
     if not artifact.is_dir():
         raise IntegrityError("E506", "the artifact is not here", artifact, "`mtlspec run` brings it back")
-    if verify_manifest(artifact) != digest_value(entry["files"]):
+    if verify_but_weights(artifact) != digest_value(entry["files"]):
         raise IntegrityError("E507", "the artifact is not the one in the registry record", artifact)
     own = read_stage_record(places, name)
     told = {"artifact": entry["files"]} | {key: entry[key] for key in ("inputs", "scores", "facts")}
@@ -137,14 +145,10 @@ def _rerun_alone(
     shutil.rmtree(scratch.root, ignore_errors=True)
     zygote = Zygote.start(project.root)
     try:
-        copy = _scratch_run(scratch, places)
+        copy, models = _scratch_run(scratch, places), KeptModels.of(Plan.read(places.plan), places)
         for stage in stages:
             begin(stage.name)
-            for parent in stage.inputs.values():
-                if not copy.artifact(parent).is_dir():
-                    shutil.copytree(places.artifact(parent), copy.artifact(parent))
-            argv = [str(copy.base), stage.name, "", str(project.root)]
-            reply = zygote.call(stage.name, stage.kind, argv, copy.log(stage.name), copy.code(stage.unit))
+            reply = _computed(project, models, copy, stage, zygote)
             if reply["status"] != 0:
                 yield Finding(stage.name, "failed", "; ".join(map(str, failure(stage.name, reply).problems[:2])))
             else:
@@ -152,6 +156,25 @@ def _rerun_alone(
     finally:
         zygote.stop()
         shutil.rmtree(scratch.root, ignore_errors=True)
+
+
+def _computed(project: Project, models: KeptModels, copy: RunPlaces, stage: Stage, zygote: Zygote) -> dict[str, Any]:
+    """The answer of a worker who ran a stage in the scratch project, and before it models whose weights were freed."""
+    lacking = models.lacking(stage)
+    for parent in stage.inputs.values():
+        if copy.artifact(parent).is_dir():
+            continue
+        if parent in lacking:
+            reply = _computed(project, models, copy, Plan.read(models.places.plan).stage(parent), zygote)
+            if reply["status"] != 0:
+                return reply
+        else:
+            artifact = models.places.artifact(parent)
+            shutil.copytree(artifact, copy.artifact(parent))
+            if kept_folder(artifact).is_dir():
+                shutil.copytree(kept_folder(artifact), kept_folder(copy.artifact(parent)), dirs_exist_ok=True)
+    argv = [str(copy.base), stage.name, "", str(project.root)]
+    return zygote.call(stage.name, stage.kind, argv, copy.log(stage.name), copy.code(stage.unit))
 
 
 def _scratch_run(scratch: Project, places: RunPlaces) -> RunPlaces:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.io.digest import digest_value, pretty_json
+from mtlspec.io.freed import WEIGHTS, is_freed
 from mtlspec.io.project import RunPlaces
 from mtlspec.plan.rows import ModelRow
 from mtlspec.plan.types import Plan
@@ -16,6 +17,7 @@ from mtlspec.results.evaluations import scored_splits
 from mtlspec.results.variants import Variant
 from mtlspec.spec.cards import SPLITS
 from mtlspec.track.compare import flatten
+from mtlspec.track.copies import POINTER, pointer
 from mtlspec.track.points import Point, seed_points
 from mtlspec.track.record import aggregate, plan_variants, read_stage_record, report_params
 from mtlspec.track.times import Span, span, together
@@ -160,14 +162,14 @@ def _measurement_folder(stage: str, run: ModelRow) -> str:
 def _seed_artifacts(
     places: RunPlaces, run: ModelRow, recorded: Mapping[str, str], limit_mb: float
 ) -> tuple[tuple[tuple[Path, str], ...], dict[str, str]]:
-    """Predictions and scores; the whole model if it is small enough, else a pointer with its digest."""
+    """Predictions and scores; the whole model if it is there and small enough, else a pointer with its digests."""
     evaluation, model = places.artifact(run.evaluate), places.artifact(run.train)
     files = [(evaluation / "predictions", "predictions"), (evaluation / "scores.json", "")]
     files += [(model / "epochs.json", ""), (model / "history.parquet", "")]
-    weights = model / "model.safetensors"
-    if weights.is_file() and weights.stat().st_size > limit_mb * 1e6:
-        pointer = {"path": f"registry/runs/{places.spec_name}/artifacts/{run.train}", "sha256": dict(recorded)}
-        return tuple(files), {"model/pointer.json": pretty_json(pointer)}
+    weights = model / WEIGHTS
+    if is_freed(model) or (weights.is_file() and weights.stat().st_size > limit_mb * 1e6):
+        stands_for = pointer(places.spec_name, run.train, recorded)
+        return tuple(files), {f"model/{POINTER}": pretty_json(stands_for)}
     files += [(model / name, f"model/{Path(name).parent.as_posix()}".removesuffix("/.")) for name in sorted(recorded)]
     unique = [
         (path, folder) for path, folder in files if path.name not in ("history.parquet", "epochs.json") or not folder

@@ -10,6 +10,7 @@ from typing import Any
 
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.errors import IntegrityError, SpecError, did_you_mean
+from mtlspec.io.freed import is_freed
 from mtlspec.io.manifest import MANIFEST, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.words import counted
@@ -48,6 +49,9 @@ class Found:
 
     def verify(self) -> None:
         """Nothing is loaded from an artifact that is not the one that was sealed."""
+        if is_freed(self.folder):
+            again = "`mtlspec run` of a spec that says `keep: weights`, or `dvc repro`, trains it again"
+            raise IntegrityError("E591", "the weights of this model were freed", self.folder, again)
         if (self.folder / MANIFEST).is_file():
             verify_manifest(self.folder)
 
