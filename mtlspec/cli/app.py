@@ -33,7 +33,7 @@ from mtlspec.io.secrets import without_secrets
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Experiments": ("init", "check", "plan", "run", "status", "report", "ui"),
-    "Models": ("predict", "export"),
+    "Models": ("predict", "export", "gc"),
     "Trust": ("verify", "registry", "data", "encoder", "publish"),
     "Tools": ("schema", "doctor"),
 }
