@@ -34,9 +34,7 @@ def test_a_model_of_a_run_predicts_what_its_evaluation_predicted_and_can_be_take
         evaluated = study.run / "artifacts/evaluate-mtl-all-s1/predictions" / f"{task}.tsv"
         assert (study.root / "predicted" / f"{task}.tsv").read_bytes() == evaluated.read_bytes()
     done = study.mtlspec("export", "small/mtl-all-s1", "tagger", "--task", "pos")
-    assert done.stdout.startswith(
-        "tagger: task 'pos' as a token-classification model of transformers, proven equal "
-    )
+    assert done.stdout.startswith("tagger: task 'pos' as a token-classification model of transformers, proven equal ")
     study.mtlspec("predict", "tagger", "--card", "mini", "--files", "again")
     assert (study.root / "again/pos.tsv").read_bytes() == (study.root / "predicted/pos.tsv").read_bytes()
 
