@@ -13,6 +13,7 @@ from mtlspec.cli.app import run as mtlspec
 from mtlspec.execute.lockfile import read_lock, write_lock
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.seed_power import detectable
+from mtlspec.io.manifest import write_manifest
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_bytes, write_json
 
@@ -189,7 +190,8 @@ def finished(project: Project) -> None:
     planned = materialise(project, project.root / "specs/small.yaml")
     lock(planned)
     for stage in planned.plan.stages:
-        write_json(planned.places.artifact(stage.name) / "manifest.json", {})
+        planned.places.artifact(stage.name).mkdir(parents=True)
+        write_manifest(planned.places.artifact(stage.name))
         write_json(planned.places.stage_record(stage.name), {})
 
 
