@@ -17,8 +17,9 @@ from mtlspec.io.words import counted
 from mtlspec.plan.dvc import read_stage_file
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.models import BatchLimits, RunOptions
+from mtlspec.track.copies import EXPORTED, POINTER
 
-ABOUT, EXPORTED = "model.json", "mtlspec.json"
+ABOUT = "model.json"
 _TRAIN, _CORPUS = "train-", "prepare-"
 
 
@@ -49,6 +50,10 @@ class Found:
 
     def verify(self) -> None:
         """Nothing is loaded from an artifact that is not the one that was sealed."""
+        if self.exported and (self.folder / POINTER).is_file():
+            name = exported_about(self.folder)["name"]
+            again = f"`mtlspec export {name} --log` logs it anew" if "/" in name else None
+            raise IntegrityError("E592", "the weights of this exported model were freed", self.folder, again)
         if is_freed(self.folder):
             again = "`mtlspec run` of a spec that says `keep: weights`, or `dvc repro`, trains it again"
             raise IntegrityError("E591", "the weights of this model were freed", self.folder, again)
