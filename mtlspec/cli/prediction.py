@@ -16,24 +16,37 @@ from mtlspec.io.words import counted
 if TYPE_CHECKING:
     from mtlspec.spec.card_families import ReaderOptions
     from mtlspec.spec.cards import DataCard, FileGroup
-    from mtlspec.use.inputs import Form, Input
+    from mtlspec.use.documents import Sentences
+    from mtlspec.use.inputs import Input, PlainForm
     from mtlspec.use.predictor import Asking, Predictor
 
 
 def opened(
-    files: Sequence[str], form: Form, reader: str | None, card: str | None, split: str, keep_going: bool
+    files: Sequence[str],
+    form: PlainForm,
+    sentences: Sentences | None,
+    reader: str | None,
+    card: str | None,
+    split: str,
+    keep_going: bool,
 ) -> Input:
     """The examples that a command line names."""
     from mtlspec.use.inputs import STDIN, plain, read_card, read_files, require_files
 
     if reader is not None and card is not None:
         raise SpecError("E550", "both say the format", Place("--reader, --card"), "name one")
+    if sentences is not None and form != "documents":
+        raise SpecError("E578", "this is about documents", Place("--sentences"), "say `--input documents`")
+    if form != "text" and (reader or card) is not None:
+        raise SpecError(
+            "E579", "both say the format", Place(f"--input, --{'reader' if reader else 'card'}"), "name one"
+        )
     require_files(files)
     names = files or [STDIN]
     if reader is not None:
         return read_files(names, _reader(reader), None, sys.stdin.buffer)
     if card is None:
-        return plain(names, form, sys.stdin.buffer)
+        return plain(names, form, sys.stdin.buffer, sentences or "rules")
     from mtlspec.spec.load import load_data_card
 
     project = Project.find()

@@ -42,6 +42,7 @@ class PublishReport:
     removed: list[str] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     answered: bool = False  # MLflow did, at least once, and did not fall silent
+    busy: bool = False  # another process was publishing
     warning: str | None = None
     aside: str | None = None  # where the project's store is now, if it was half migrated and a new one was made
 

@@ -56,7 +56,7 @@ def publish(
     reason, mend = problem, f"`mtlspec publish {spec_name}` sends the rest"
     if reason is None:
         reason = _send(project, plan, target, wanted, tags, report)
-        mend += f"; if that fails too, {remake(project)}" if local else ""
+        mend += f"; if that fails too, {remake(project)}" if local and not report.busy else ""
     elif local:
         mend = remake(project)
     if reason is None:
@@ -150,6 +150,7 @@ def _send(
             mirror = Mirror(client, project, plan, report, patience, is_local(project, target))
             patience.run(lambda: mirror.send(wanted, tags))
     except SetupError as error:
+        report.busy = True
         return error.message
     except OutOfPatienceError as error:
         report.answered = False

@@ -11,9 +11,11 @@ from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.load import load_directory
 from mtlspec.model.multitask import MultiTaskModel, load_model
 from mtlspec.spec.own_kinds import use_own_kinds
+from mtlspec.use.documents import Sentences
 from mtlspec.use.exported import load_exported
+from mtlspec.use.given import Given
 from mtlspec.use.models import Found, find_model, is_model
-from mtlspec.use.predictor import Given, Predictor
+from mtlspec.use.predictor import Predictor
 from mtlspec.use.words import Tokens
 
 
@@ -29,10 +31,18 @@ class LoadedModel(MultiTaskModel):
         return Predictor(self.found, self)
 
     def predict(
-        self, inputs: Iterable[Given], tasks: Sequence[str] = (), probabilities: bool = False, tokens: Tokens = "rules"
+        self,
+        inputs: Iterable[Given],
+        tasks: Sequence[str] = (),
+        probabilities: bool = False,
+        tokens: Tokens = "rules",
+        sentences: Sentences | None = None,
     ) -> list[dict[str, Any]]:
-        """What `mtlspec predict` would print for each input: a text, a list of words, or a tuple of two texts."""
-        return self.predictor.predict(inputs, tasks, probabilities, tokens)
+        """What `mtlspec predict` would print for each input: a text, a list of words, or a tuple of two texts.
+
+        With `sentences`, a text is a document and gives an object for each of its sentences.
+        """
+        return self.predictor.predict(inputs, tasks, probabilities, tokens, sentences)
 
 
 def load(reference: str | Path, device: str = "cpu") -> LoadedModel | Encoder:

@@ -11,7 +11,8 @@ from mtlspec.errors import DataError
 from mtlspec.io.write import write_text
 
 if TYPE_CHECKING:
-    from mtlspec.use.predictor import Given, Predictor
+    from mtlspec.use.given import Given
+    from mtlspec.use.predictor import Predictor
 
 _MLMODEL = """\
 flavors:
@@ -32,7 +33,7 @@ class Served:
         self._predictor = predictor
 
     def predict(self, given: Any, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-        """What `mtlspec predict` prints; `params` may have `tasks`, `probabilities` and `tokens`."""
+        """What `mtlspec predict` prints; `params` may have `tasks`, `probabilities`, `tokens`, `sentences`."""
         return self._predictor.predict(_inputs(given), **(params or {}))
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from mtlspec.errors import SetupError
 from mtlspec.io.digest import digest_value
+from mtlspec.io.locks import exclusive
 from mtlspec.io.manifest import write_manifest
 from mtlspec.io.project import Project
 from mtlspec.io.write import write_json
@@ -109,7 +110,7 @@ def test_what_was_cut_short_goes_on_where_it_was(
 
     with monkeypatch.context() as cut:
         cut.setattr(MlflowClient, "log_model_artifact", failing)
-        with pytest.raises(SetupError, match="E643: not logged: MLflow at .*: OSError: the line is cut"):
+        with pytest.raises(SetupError, match="E643: not logged: MLflow at .*OSError: the line is cut"):
             log_export(unpublished.project, "study", MODEL, export)
     assert [model.status for model in _models(unpublished.project)] == ["PENDING"]
     assert log_export(unpublished.project, "study", MODEL, export).new
@@ -178,7 +179,12 @@ SECRET = "Sesame4711"
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [(None, "401"), (refuse(500), "500"), (drip, "no full answer within"), (stay_silent, "ReadTimeoutError|no full answer")],
+    [
+        (None, "401"),
+        (refuse(500), "500"),
+        (drip, "no full answer within"),
+        (stay_silent, "ReadTimeoutError|no full answer"),
+    ],
     ids=["quoting", "broken", "dripping", "silent"],
 )
 @pytest.mark.parametrize("delivered", [True, False])
@@ -198,3 +204,12 @@ def test_a_server_that_fails_is_one_line_without_secrets(
             log_export(unpublished.project, "study", MODEL, export)
     assert server.asked and "\n" not in str(e.value)
     assert SECRET not in str(e.value) and "annabelle" not in str(e.value)
+
+
+def test_while_another_process_publishes_nobody_is_told_to_make_a_new_store(
+    unpublished: FinishedRun, export: Path
+) -> None:
+    told = r"another process is publishing; `mtlspec publish study` sends the rest$"
+    lock = unpublished.project.tracking / "publish.lock"
+    with exclusive(lock, "publishing"), pytest.raises(SetupError, match=told):
+        log_export(unpublished.project, "study", MODEL, export)
