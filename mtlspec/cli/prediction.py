@@ -59,21 +59,12 @@ def opened(
 
 def ready(model: str, threads: int | None, device: str | None) -> Predictor:
     """The model on its device, computing as its evaluation did."""
-    from mtlspec.execute.instructions import stay_with_common_instructions
     from mtlspec.use.models import find_model
 
-    found = find_model(model)
-    stay_with_common_instructions()  # before torch computes anything
-    with _shown(f"loading {found.name}"):
-        import torch
+    with _shown(f"loading {find_model(model).name}"):
+        from mtlspec.use.loaded import load_as_evaluated
 
-        from mtlspec.spec.models import RunOptions
-        from mtlspec.train.determinism import make_deterministic
-        from mtlspec.use.loaded import load_trained
-
-        there = found.run.device if torch.cuda.is_available() else "cpu"
-        run = {"threads": threads or found.run.threads, "device": device or there}
-        return load_trained(model, str(make_deterministic(0, RunOptions.model_validate(run)))).predictor
+        return load_as_evaluated(model, threads, device).predictor
 
 
 def written(predictor: Predictor, given: Input, asking: Asking, output: Path | None, folder: Path | None) -> int:

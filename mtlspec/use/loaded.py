@@ -10,7 +10,9 @@ from typing import Any
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.load import load_directory
 from mtlspec.model.multitask import MultiTaskModel, load_model
+from mtlspec.spec.models import RunOptions
 from mtlspec.spec.own_kinds import use_own_kinds
+from mtlspec.track.instructions import stay_with_common_instructions
 from mtlspec.use.documents import Sentences
 from mtlspec.use.exported import load_exported
 from mtlspec.use.given import Given
@@ -63,3 +65,16 @@ def load_trained(reference: str | Path, device: str = "cpu") -> LoadedModel:
     found.verify()
     read = load_exported if found.exported else load_model
     return LoadedModel(found, read(found.folder, device))
+
+
+def load_as_evaluated(reference: str, threads: int | None = None, device: str | None = None) -> LoadedModel:
+    """The same in a process that computes as the evaluation did, to the last bit, unless it is told otherwise."""
+    run = find_model(reference).run
+    stay_with_common_instructions()  # before torch computes anything
+    import torch
+
+    from mtlspec.train.determinism import make_deterministic
+
+    there = run.device if torch.cuda.is_available() else "cpu"
+    options = RunOptions.model_validate({"threads": threads or run.threads, "device": device or there})
+    return load_trained(reference, str(make_deterministic(0, options)))

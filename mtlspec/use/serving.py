@@ -39,9 +39,9 @@ class Served:
 
 def _load_pyfunc(path: str) -> Served:
     """MLflow's entry; `path` is the exported folder."""
-    from mtlspec.use.loaded import load_trained
+    from mtlspec.use.loaded import load_as_evaluated
 
-    return Served(load_trained(path).predictor)
+    return Served(load_as_evaluated(path).predictor)
 
 
 def write_mlflow(folder: Path) -> None:

@@ -110,7 +110,7 @@ def test_what_was_cut_short_goes_on_where_it_was(
 
     with monkeypatch.context() as cut:
         cut.setattr(MlflowClient, "log_model_artifact", failing)
-        with pytest.raises(SetupError, match="E643: not logged: MLflow at .*OSError: the line is cut"):
+        with pytest.raises(SetupError, match=r"E643: not logged: MLflow at .*OSError: the line is cut"):
             log_export(unpublished.project, "study", MODEL, export)
     assert [model.status for model in _models(unpublished.project)] == ["PENDING"]
     assert log_export(unpublished.project, "study", MODEL, export).new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 from mtlspec.cli.app import run as mtlspec
-from mtlspec.errors import DataError, SpecError
+from mtlspec.errors import DataError, IntegrityError, SpecError
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.use.export import export_model
 from mtlspec.use.loaded import load_trained
@@ -161,6 +162,23 @@ def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path:
     done = subprocess.run([*command, *paths], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out.json").read_bytes())["predictions"] == load_trained(tagger).predict(sentences)
+
+
+def test_files_of_others_beside_an_exported_model_do_no_harm_and_edits_are_told(
+    tagger: Path, words: Trained, tmp_path: Path
+) -> None:
+    """MLflow adds files of its own to a model that it fetches."""
+    folder = tmp_path / "model"
+    shutil.copytree(tagger, folder)
+    (folder / "registered_model_meta").write_text("model_name: x")
+    sentences = [[*s.words] for s in words.test[:2]]
+    assert load_trained(folder).predict(sentences) == load_trained(tagger).predict(sentences)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(IntegrityError, match=r"config.json: error E594: the file changed after it was exported"):
+        load_trained(folder)
+    (folder / "config.json").unlink()
+    with pytest.raises(IntegrityError, match=r"config.json: error E593: a file of the exported model is missing"):
+        load_trained(folder)
 
 
 def test_the_card_of_a_model_says_what_is_known(tagger: Path) -> None:
