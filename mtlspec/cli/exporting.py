@@ -20,7 +20,9 @@ def require_place(folder: Path | None, log: bool) -> None:
     if folder is not None:
         require_new(folder)
     elif not log:
-        raise SpecError("E575", "there is no place to export to", None, "name a new folder, or log the model in MLflow with `--log`")
+        raise SpecError(
+            "E575", "there is no place to export to", None, "name a new folder, or log the model in MLflow with `--log`"
+        )
 
 
 def require_run(model: str) -> None:
