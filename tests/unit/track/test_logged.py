@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from mtlspec.track.mlflow import publish
 from mtlspec.track.outbox import Outbox
 from mtlspec.track.server import local_uri, quiet_client
 from mtlspec.track.view import experiment_tags
+from mtlspec.track.webserver import serving
 from tests.finished_run import FinishedRun, read
 from tests.odd_servers import drip, odd_server, refuse, stay_silent
 
@@ -213,3 +216,32 @@ def test_while_another_process_publishes_nobody_is_told_to_make_a_new_store(
     lock = unpublished.project.tracking / "publish.lock"
     with exclusive(lock, "publishing"), pytest.raises(SetupError, match=told):
         log_export(unpublished.project, "study", MODEL, export)
+
+
+@pytest.mark.slow
+def test_at_a_server_of_mlflow(
+    unpublished: FinishedRun, empty_store: Path, export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = Project(tmp_path / "theirs")
+    theirs.tracking.mkdir(parents=True)
+    shutil.copy(empty_store, theirs.tracking / "mlflow.db")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{port}")
+    with serving(theirs, "127.0.0.1", port):
+        first = log_export(unpublished.project, "study", MODEL, export)
+        assert (first.place, first.local, first.new) == (f"http://127.0.0.1:{port}", False, True)
+        assert log_export(unpublished.project, "study", MODEL, export) == Logged(*astuple(first)[:-1], new=False)
+        with quiet_client(f"http://127.0.0.1:{port}") as client:
+            import mlflow
+
+            model = client.get_logged_model(first.model.removeprefix("models:/"))
+            fetched = mlflow.artifacts.download_artifacts(
+                artifact_uri=first.model, dst_path=str(tmp_path / "fetched"), tracking_uri=client.tracking_uri
+            )
+    assert model.status == "READY" and first.run == f"runs:/{model.source_run_id}/{MODEL}"
+    assert {name: data for name, data in _content(Path(fetched)).items() if name in _content(export)} == _content(
+        export
+    )
+    assert not list(copies(unpublished.project, "study"))
