@@ -72,7 +72,7 @@ def _logged(study: Study) -> str:
 def test_what_cannot_be_logged_says_so(study: Study) -> None:
     done = study.mtlspec("export", "small/stl-pos-s1", check=False)
     assert (done.returncode, done.stderr) == (
-        2, "error E575: where to? name a new folder, or log the model in MLflow with `--log`\n",
+        2, "error E575: there is no place to export to; name a new folder, or log the model in MLflow with `--log`\n",
     )  # fmt: skip
     study.mtlspec("export", "small/stl-pos-s1", "tagger")
     done = study.mtlspec("export", "tagger", "--log", check=False)
