@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +23,17 @@ flavors:
     loader_module: mtlspec.use.serving
     python_version: {python}
 mlflow_version: {mlflow}
+signature:
+  inputs: null
+  outputs: null
+  params: '{params}'
 """
+_PARAMS: tuple[dict[str, Any], ...] = (  # MLflow passes on what is listed here and nothing else
+    {"name": "tasks", "default": [], "shape": [-1], "type": "string"},
+    {"name": "probabilities", "default": False, "shape": None, "type": "boolean"},
+    {"name": "tokens", "default": "rules", "shape": None, "type": "string"},
+    {"name": "sentences", "default": "", "shape": None, "type": "string"},  # "": an input is one sentence
+)
 _ENVIRONMENT = "python: {python}\ndependencies:\n- -r requirements.txt\n"
 
 
@@ -34,7 +45,10 @@ class Served:
 
     def predict(self, given: Any, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
         """What `mtlspec predict` prints; `params` may have `tasks`, `probabilities`, `tokens`, `sentences`."""
-        return self._predictor.predict(_inputs(given), **(params or {}))
+        asked = {"sentences": None, **(params or {})}
+        asked["sentences"] = asked["sentences"] or None
+        asked["tasks"] = [str(task) for task in asked.get("tasks", ())]
+        return self._predictor.predict(_inputs(given), **asked)
 
 
 def _load_pyfunc(path: str) -> Served:
@@ -50,7 +64,7 @@ def write_mlflow(folder: Path) -> None:
 
     python = python_version()
     needed = ("mtlspec", "mlflow", "torch", "transformers", "tokenizers", "safetensors")
-    write_text(folder / "MLmodel", _MLMODEL.format(python=python, mlflow=version("mlflow")))
+    write_text(folder / "MLmodel", _MLMODEL.format(python=python, mlflow=version("mlflow"), params=json.dumps(_PARAMS)))
     write_text(folder / "python_env.yaml", _ENVIRONMENT.format(python=python))
     write_text(folder / "requirements.txt", "".join(f"{name}=={version(name)}\n" for name in needed))
 

@@ -152,6 +152,23 @@ def test_what_mlflow_calls_takes_tables_and_lists(tagger: Path, words: Trained) 
 
 
 @pytest.mark.slow
+def test_mlflow_passes_on_what_is_asked(tagger: Path, tmp_path: Path) -> None:
+    script = (
+        "import json, sys, mlflow, pandas\n"
+        "model = mlflow.pyfunc.load_model(sys.argv[1])\n"
+        "given = pandas.DataFrame({'text': ['The cat. The dog.']})\n"
+        "asked = {'tasks': ['pos'], 'probabilities': True, 'tokens': 'blanks', 'sentences': 'rules'}\n"
+        "print(json.dumps([model.predict(given), model.predict(given, params=asked)]))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script, str(tagger)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    plain, asked = json.loads(done.stdout.splitlines()[-1])
+    assert [one["words"] for one in plain] == [["The", "cat", ".", "The", "dog", "."]]
+    assert [one["words"] for one in asked] == [["The", "cat."], ["The", "dog."]] and "probabilities" in asked[0]
+
+
+@pytest.mark.slow
 def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path: Path) -> None:
     """In a process of its own, as people do it: MLflow warns of itself when it is imported."""
     sentences = [[*s.words] for s in words.test]
