@@ -7,6 +7,8 @@ Every number of a product is one sum over the inner dimension in its order, each
 its bits depend neither on the width of vectors nor on how many rows are computed at once, and the widest vectors of a
 processor may be used: others give the same. What stands between products is written as plain loops over numbers, with
 no branches in the innermost, which the compiler turns into vector instructions; `np.exp` would be a call for each.
+
+All of it is one file: numba takes machine code from its cache as long as the file of the function itself is unchanged.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ def _tile(rows: int) -> Any:
     Memory is given by addresses and by steps, in numbers, from row to row (`a`: and from k to k); b has `_LANES` a row.
     """
 
-    @intrinsic  # type: ignore[misc]  # numba is not typed
-    def tile(typing: Any, out: Any, out_row: Any, a: Any, a_row: Any, a_k: Any, b: Any, count: Any, add: Any) -> Any:
+    @intrinsic  # type: ignore[misc]  # numba is not typed, and asks for a signature alone
+    def tile(_: Any, out: Any, out_row: Any, a: Any, a_row: Any, a_k: Any, b: Any, count: Any, add: Any) -> Any:  # noqa: ARG001
         number, pointer = types.intp, types.uintp
         signature = types.void(pointer, number, pointer, number, number, pointer, number, types.boolean)
 
