@@ -80,7 +80,7 @@ class Language:
         }
         found = toy.run_train(root, self.encoder, {task: self.prepared[task] for task in tasks}, params)
         scores = {
-            task: {"dev": {"main": "accuracy", "accuracy": found.scores[f"dev/{task}/accuracy"]}} for task in tasks
+            task: {"main": "accuracy", "dev": {"accuracy": found.scores[f"dev/{task}/accuracy"]}} for task in tasks
         }
         return Evaluated("stl" if len(tasks) == 1 else "pair", tasks, seed, root / "out", scores)
 

@@ -169,6 +169,8 @@ def _panel(out: Array, at: int, a: int, a_row: int, a_k: int, rows: int, b: int,
 def _multiply(a: int, a_row: int, a_k: int, rows: int, panels: Array, out: Array, add: bool) -> None:
     """Into out [at least `rows`, N]: a, `rows` rows from an address on, times a packed matrix."""
     inner, columns = panels.shape[1], out.shape[1]
+    if inner == 0 and not add:
+        out[:rows] = 0
     rest = np.empty((rows, _LANES), _FLOAT) if columns % _LANES else np.empty((0, 0), _FLOAT)
     for k in range(0, inner, _DEPTH):
         count, more = min(_DEPTH, inner - k), add or k > 0

@@ -142,7 +142,7 @@ def test_any_lengths_and_widths_give_the_gradients_of_torch(lengths: list[int], 
 
 
 @given(
-    st.integers(1, 30), st.integers(1, 20), st.integers(1, 70), st.booleans(), st.booleans(), st.booleans(),
+    st.integers(1, 30), st.integers(0, 20), st.integers(1, 70), st.booleans(), st.booleans(), st.booleans(),
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_a_product_is_one_sum_in_order_to_the_bit(
