@@ -26,8 +26,8 @@ def test_pairs_tell_the_helper_from_the_stranger(tmp_path: Path) -> None:
     selection = language.choice(tmp_path / "runs", 3)
     assert selection.tasks == (TARGET, HELPER)
     helper, stranger = (found.numbers for found in selection.candidates)
-    assert helper["paired"] > helper["alone"] + 0.15
-    assert abs(stranger["paired"] - stranger["alone"]) < 0.1
+    assert helper["paired"] > helper["alone"] + 10
+    assert abs(stranger["paired"] - stranger["alone"]) < 5
 
 
 @pytest.mark.slow  # 320 models
