@@ -46,7 +46,7 @@ class Difficulty:
 
     @property
     def estimate(self) -> float:
-        return sum(getattr(self, part.name) for part in fields(self))
+        return float(sum(getattr(self, part.name) for part in fields(self)))
 
 
 def difficulty(sizes: Mapping[str, int], words: Mapping[str, Mapping[str, int]]) -> Difficulty | None:

@@ -1,4 +1,4 @@
-"""The studies of the CA-MTL paper, run whole with stand-ins for encoders and corpora, in the layouts of the real ones."""
+"""The studies of the CA-MTL paper, run whole with stand-ins for encoders and corpora, in layouts of the real ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from mtlspec.data.card_folder import card_folder
+from mtlspec.data.pins import lock_card, locked
 from mtlspec.io.project import Project
-from mtlspec.spec.load import load_spec
+from mtlspec.spec.load import load_data_card, load_spec
 from tests.e2e.glue_files import write_glue
 from tests.e2e.standins import write_standin
 from tests.e2e.study import Study
@@ -52,32 +54,41 @@ def _project(root: Path, name: str, data: Path) -> Study:
     return study
 
 
+def _lock(root: Path, cards: list[str]) -> None:
+    """What `mtlspec data lock` does, of all cards at once; more is held out for dev."""
+    project = Project(root)
+    for name in cards:
+        path = project.data_cards / f"{name}.yaml"
+        path.write_text(re.sub(r"hold_out: \{dev: [\d.]+", "hold_out: {dev: 0.3", path.read_text()))
+        card = load_data_card(name, project)
+        with card_folder(card, project) as folder:
+            lock_card(path, locked(card, folder))
+
+
 def _json(path: Path) -> Any:
     return json.loads(path.read_bytes())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path) -> None:
-    where = {"MTLSPEC_DATA": str(tmp_path / "data")}
+def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MTLSPEC_DATA", str(tmp_path / "data"))
     study = _project(tmp_path / "study", name, tmp_path / "data")
-    spec = load_spec(ROOT / f"specs/paper/ca_mtl_{name}.yaml", Project(ROOT)).spec
-    for card in spec.data.values():
-        path = study.root / f"registry/data/{card.name}.yaml"
-        path.write_text(re.sub(r"hold_out: \{dev: [\d.]+", "hold_out: {dev: 0.3", path.read_text()))
-        study.mtlspec("data", "lock", card.name, **where)
+    loaded = load_spec(ROOT / f"specs/paper/ca_mtl_{name}.yaml", Project(ROOT))
+    tasks = set(loaded.spec.tasks)
+    _lock(study.root, [card.name for card in loaded.data.values()])
     small = ["encoder.card=standin", "run.device=cpu", "train.epochs=1", "seeds=[12]"]
     small += ["models.stl.train.epochs=1"] if name == "roberta_24" else []
     overrides = [word for setting in small for word in ("--set", setting)]
     path = f"specs/paper/ca_mtl_{name}.yaml"
-    study.mtlspec("run", path, "--no-publish", "--as", "small_study", *overrides, **where)
+    study.mtlspec("run", path, "--no-publish", "--as", "small_study", *overrides)
     run = study.root / "registry/runs/small_study"
     record = _json(run / "record.json")
     assert record["missing"] == []
     trained = [stage for stage in record["stages"] if stage.startswith("train-")]
-    assert len(trained) == len(spec.tasks) + JOINT[name]
+    assert len(trained) == len(tasks) + JOINT[name]
     assert {path.name.removeprefix("analyse-") for path in run.glob("artifacts/analyse-*")} == ANALYSES[name]
-    _check_sampling(run, set(spec.tasks))
+    _check_sampling(run, tasks)
     page = (run / "work/report.html").read_text()
     for chapter in ("Beside the paper", "Parameters", "What batches were made of"):
         assert chapter in page, chapter
