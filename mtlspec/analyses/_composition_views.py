@@ -131,13 +131,14 @@ def draw(found: Sequence[Composition], hard: Mapping[str, Difficulty], directory
 
 
 def _areas(one: Composition, hard: Mapping[str, Difficulty], directory: Path) -> Figure:
-    """Areas of tasks upon each other, with a dot at each first peak."""
+    """Areas of tasks upon each other, with a dot at each first peak; hatched where colours come again."""
     name = f"composition_{one.variant.slug}"
     colours = [CYCLE[number % len(CYCLE)] for number in range(len(one.tasks))]
+    hatches = [("", "///", "...")[number // len(CYCLE) % 3] for number in range(len(one.tasks))]
     labels = [f"{task} ({hard[task].estimate:.2f})" if task in hard else task for task in one.tasks]
     tops = 100 * one.shares.cumsum(1)
     with drawing(directory, name, 4.6, 2.9 + 0.2 * -(-len(one.tasks) // 3)) as axes:
-        axes.stackplot(one.ends, 100 * one.shares.T, labels=labels, colors=colours, alpha=0.85)
+        axes.stackplot(one.ends, 100 * one.shares.T, labels=labels, colors=colours, hatch=hatches, alpha=0.85)
         for number, colour in enumerate(colours):
             part = one.first_peak(number)
             middle = tops[part, number] - 50 * one.shares[part, number]
@@ -155,7 +156,7 @@ def _areas(one: Composition, hard: Mapping[str, Difficulty], directory: Path) ->
 
 def _peaks(found: Sequence[Composition], hard: Mapping[str, Difficulty], directory: Path) -> Figure:
     tasks = _by_difficulty(hard)
-    with drawing(directory, "first_peaks", 4.6, 3.1 + 0.2 * len(found)) as axes:
+    with drawing(directory, "first_peaks", max(4.6, 0.75 * len(tasks)), 3.1 + 0.2 * len(found)) as axes:
         for number, one in enumerate(found):
             known = [task for task in tasks if task in one.tasks]
             parts = [one.first_peak(one.tasks.index(task)) for task in known]
