@@ -45,7 +45,10 @@ def sentence(one: Composition, agreed: Agreements) -> str:
     peaks = ", ".join(one.tasks[task] for task in sorted(range(len(one.tasks)), key=one.first_peak))
     grown = int((last - first).argmax())
     change = f"{100 * first[grown]:.0f} to {100 * last[grown]:.0f} %"
-    told += f"; first peaks come in the order {peaks}; the share of {one.tasks[grown]} grows most, from {change}."
+    told += f"; first peaks come in the order {peaks}"
+    told += (
+        f"; the share of {one.tasks[grown]} grows most, from {change}." if last[grown] - first[grown] >= 0.01 else "."
+    )
     if one.variant.slug not in agreed.of:
         return told
     tau, p = agreed.of[one.variant.slug]
