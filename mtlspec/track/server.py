@@ -80,6 +80,9 @@ def unusable(uri: str, seconds: float = 2.0) -> str | None:
         port = parts.port or _PORTS.get(parts.scheme.partition("+")[0])
         if not parts.hostname or port is None:
             return None
+        behind = parts.path + (parts.query + parts.fragment if parts.scheme in ("http", "https") else "")
+        if "@" in behind:  # a sign in the password has ended the host: what looks like one is a part of the password
+            raise ValueError
         with socket.create_connection((parts.hostname, port), timeout=seconds):
             return None
     except OSError as error:
@@ -144,6 +147,7 @@ def configure() -> None:
         os.environ.setdefault(name, value)
     for logger in ("mlflow", "alembic", "urllib3"):
         logging.getLogger(logger).setLevel(logging.ERROR)
+    logging.getLogger("mlflow.store.db").setLevel(logging.CRITICAL)  # it shows a traceback of what it raises anyway
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,7 @@ from typing import Any, Literal
 
 from mtlspec.data.blocks import lines
 from mtlspec.data.corpus import read_split
+from mtlspec.data.defects import renamed
 from mtlspec.data.guess.reading import SAMPLE, Reading, fits, shown
 from mtlspec.data.guess.rows import fitting, guess_arrow, guess_json, is_arrow
 from mtlspec.data.guess.splits import splits_beside
@@ -94,12 +97,25 @@ def guess_reading(path: Path, name: str) -> Reading:
     if is_arrow(path):
         found = guess_arrow(path)
     else:
-        sample = list(islice(lines(path), SAMPLE))
+        sample = _first_lines(path)
         readings = (guess_json(path, sample), guess_words(path, sample, name))
         found = fitting(readings, path) or fitting(guess_tables(sample), path)
     if found is None:
         raise DataError("E751", "nothing to learn from was found", Place(shown(path)), _EXPECTED)
     return found
+
+
+def _first_lines(path: Path) -> list[str]:
+    """Corpora from before UTF-8, such as those of CoNLL-2002, are told what to do: no card can say how to read them."""
+    try:
+        return list(islice(lines(path), SAMPLE))
+    except DataError as defect:
+        if defect.code != "E201":
+            raise renamed(defect, path, shown(path)) from None
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            old = "UTF-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "ISO-8859-1"
+        hint = f"convert all files of the corpus, such as with `iconv -f {old} -t UTF-8`, and try again"
+        raise renamed(DataError(defect.code, defect.message, defect.place, hint), path, shown(path)) from None
 
 
 def _readable(

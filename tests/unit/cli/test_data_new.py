@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,23 @@ def test_what_cannot_be_guessed_leaves_nothing(project: Project, capsys: pytest.
     assert run(["data", "new", "prose.txt"]) == 3 and run(["data", "new", "none.txt"]) == 3
     said = [line.split(": ")[:2] for line in capsys.readouterr().err.splitlines()]
     assert said == [["prose.txt", "error E751"], ["none.txt", "error E750"]]
+    assert sorted(project.data_cards.iterdir()) == before
+
+
+@pytest.mark.parametrize(("encoding", "line", "told"), [("latin-1", 2, "ISO-8859-1"), ("utf-16", 1, "UTF-16")])
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_from_before_utf_8_are_told_what_to_do(
+    project: Project, capsys: pytest.CaptureFixture[str], encoding: str, line: int, told: str, packed: bool
+) -> None:
+    text = "Zapatero B-PER\nvisitó O\nMálaga B-LOC\n. O\n\n" * 3
+    name = "esp.train" + ".gz" * packed
+    content = text.encode(encoding)
+    (project.root / name).write_bytes(gzip.compress(content) if packed else content)
+    before = sorted(project.data_cards.iterdir())
+    assert run(["data", "new", name]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith(f"{name}:{line}: error E201: not UTF-8") and said.count("\n") == 1
+    assert f"`iconv -f {told} -t UTF-8`" in said
     assert sorted(project.data_cards.iterdir()) == before
 
 

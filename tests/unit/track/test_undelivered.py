@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import socket
 import sqlite3
@@ -54,6 +55,21 @@ def test_a_refused_connection_leaves_everything_pending_then_it_is_delivered(unp
     delivered = publish(unpublished.project, "study", uri=local_uri(unpublished.project))
     assert len(delivered.created) == ALL
     assert waiting(unpublished.project) == ()
+
+
+def test_a_store_that_cannot_grow_is_one_line_and_no_traceback_of_a_library(
+    unpublished: FinishedRun, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The kernel's limit for file sizes stands in for a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (local_store(unpublished.project).stat().st_size, before[1]))
+    try:
+        report = publish(unpublished.project, "study")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert report.pending and report.warning
+    assert capfd.readouterr() == ("", "")
+    assert publish(unpublished.project, "study").pending == []
 
 
 @pytest.mark.parametrize("problem", BROKEN)
