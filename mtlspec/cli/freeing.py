@@ -114,7 +114,7 @@ def _say(
     project: Project, run: str, listed: Sequence[Holding], going: Sequence[Holding], everything: bool, free: bool
 ) -> None:
     logged = sum(map(size, copies(project, run)))
-    if not listed and not logged:
+    if not listed:
         console.say(f"{run}: nothing to free")
         return
     heads = ("stages" if everything else "model", "number", "MB", "can be made again")

@@ -10,6 +10,7 @@ import typer
 EXAMPLES = (
     "echo 'Anna sees the old house.' | mtlspec predict {spec}/mtl-all-s1",
     "mtlspec predict {spec}/mtl-all-s1 news.txt --files predicted",
+    "mtlspec predict {spec}/mtl-all-s1 book.txt --input documents",
     "mtlspec predict {spec}/mtl-all-s1 --card {data} -o test.jsonl",
     "mtlspec predict {spec}/mtl-all-s1 trees.conllu --reader conllu --task pos",
 )
@@ -46,8 +47,13 @@ def command(
         list[str] | None, typer.Argument(metavar="FILE", help="What to predict; `-`, or none: standard input.")
     ] = None,
     input_: Annotated[
-        Literal["text", "words", "pairs"], typer.Option("--input", help="What a line of a plain file is.")
+        Literal["text", "words", "pairs", "documents"],
+        typer.Option("--input", help="What a line of a plain file is; or each file is a document."),
     ] = "text",
+    sentences: Annotated[
+        Literal["rules", "lines", "paragraphs"] | None,
+        typer.Option("--sentences", help="What ends a sentence of a document (rules); docs/use.md says it."),
+    ] = None,
     tokens: Annotated[
         Literal["rules", "blanks"], typer.Option("--tokens", help="How text becomes words; docs/use.md says it.")
     ] = "rules",
@@ -79,14 +85,15 @@ def command(
 ) -> int:
     """Predict new text with a trained model: all its tasks, or some.
 
-    A line is a sentence, unless --input, --reader or --card says otherwise. For each example a line of JSON has the
+    A line is a sentence, unless --input, --reader or --card says otherwise; of --input documents, each sentence comes
+    with its place in its document. For each example a line of JSON has the
     predictions of all tasks side by side; --files writes what an evaluation writes. Input of any length is read in
     windows.
     """
     from mtlspec.cli.prediction import opened, ready, written
     from mtlspec.cli.stopping import explained
 
-    given = opened(files or [], input_, reader, card, split, keep_going)
+    given = opened(files or [], input_, sentences, reader, card, split, keep_going)
     predictor = ready(model, threads, device)
     limits = predictor.found.limits.model_copy(update={"sentences": batch} if batch is not None else {})
     asking = predictor.asking(

@@ -16,24 +16,37 @@ from mtlspec.io.words import counted
 if TYPE_CHECKING:
     from mtlspec.spec.card_families import ReaderOptions
     from mtlspec.spec.cards import DataCard, FileGroup
-    from mtlspec.use.inputs import Form, Input
+    from mtlspec.use.documents import Sentences
+    from mtlspec.use.inputs import Input, PlainForm
     from mtlspec.use.predictor import Asking, Predictor
 
 
 def opened(
-    files: Sequence[str], form: Form, reader: str | None, card: str | None, split: str, keep_going: bool
+    files: Sequence[str],
+    form: PlainForm,
+    sentences: Sentences | None,
+    reader: str | None,
+    card: str | None,
+    split: str,
+    keep_going: bool,
 ) -> Input:
     """The examples that a command line names."""
     from mtlspec.use.inputs import STDIN, plain, read_card, read_files, require_files
 
     if reader is not None and card is not None:
         raise SpecError("E550", "both say the format", Place("--reader, --card"), "name one")
+    if sentences is not None and form != "documents":
+        raise SpecError("E578", "this is about documents", Place("--sentences"), "say `--input documents`")
+    if form != "text" and (reader or card) is not None:
+        raise SpecError(
+            "E579", "both say the format", Place(f"--input, --{'reader' if reader else 'card'}"), "name one"
+        )
     require_files(files)
     names = files or [STDIN]
     if reader is not None:
         return read_files(names, _reader(reader), None, sys.stdin.buffer)
     if card is None:
-        return plain(names, form, sys.stdin.buffer)
+        return plain(names, form, sys.stdin.buffer, sentences or "rules")
     from mtlspec.spec.load import load_data_card
 
     project = Project.find()
@@ -46,21 +59,12 @@ def opened(
 
 def ready(model: str, threads: int | None, device: str | None) -> Predictor:
     """The model on its device, computing as its evaluation did."""
-    from mtlspec.execute.instructions import stay_with_common_instructions
     from mtlspec.use.models import find_model
 
-    found = find_model(model)
-    stay_with_common_instructions()  # before torch computes anything
-    with _shown(f"loading {found.name}"):
-        import torch
+    with _shown(f"loading {find_model(model).name}"):
+        from mtlspec.use.loaded import load_as_evaluated
 
-        from mtlspec.spec.models import RunOptions
-        from mtlspec.train.determinism import make_deterministic
-        from mtlspec.use.loaded import load_trained
-
-        there = found.run.device if torch.cuda.is_available() else "cpu"
-        run = {"threads": threads or found.run.threads, "device": device or there}
-        return load_trained(model, str(make_deterministic(0, RunOptions.model_validate(run)))).predictor
+        return load_as_evaluated(model, threads, device).predictor
 
 
 def written(predictor: Predictor, given: Input, asking: Asking, output: Path | None, folder: Path | None) -> int:

@@ -43,8 +43,8 @@ def command(
 
             write_results(project, places)
         else:
-            from mtlspec.execute.instructions import stay_with_common_instructions
             from mtlspec.execute.job import run_job
+            from mtlspec.track.instructions import stay_with_common_instructions
 
             stay_with_common_instructions()
             return run_job([str(places.base), name, "", ""])

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from mtlspec.errors import MtlspecError
-from mtlspec.execute.instructions import stay_with_common_instructions
 from mtlspec.execute.lifeline import die_with_parent
 from mtlspec.execute.warmth import require_planned_sources, warm
 from mtlspec.io.write import redirect_output
+from mtlspec.track.instructions import stay_with_common_instructions
 
 COMPILATION = "(compilation)"  # not a name that a stage can have
 

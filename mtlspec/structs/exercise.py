@@ -23,7 +23,7 @@ def exercise(sources: Iterable[str]) -> None:
 def _gru() -> None:
     rows = torch.zeros(2, 1, requires_grad=True)
     weights = gru.Weights(torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3), torch.zeros(3))
-    torch.autograd.grad(gru.gru(rows, weights, Packing.of(torch.tensor([2])), reverse=False).sum(), rows)
+    torch.autograd.grad(gru.bigru_layer(rows, weights, weights, Packing.of(torch.tensor([2]))).sum(), rows)
 
 
 def _linear_chain() -> None:

@@ -25,6 +25,8 @@ from mtlspec.track.times import Span, span, together
 FORMAT = 4  # part of every content digest: a new way to mirror replaces what an older one sent
 
 DEVIATION = "mtlspec.std."  # tags of a model: sample deviation over seeds, with the name of the score
+KEY, CONTENT = "mtlspec.key", "mtlspec.content"  # tags: which item this is, in which version
+STAGE = "mtlspec.stage_id"  # the tag of the training that a seed, or a model, is of
 NOTE = "mlflow.note.content"  # the tag that MLflow shows as a description
 
 
@@ -116,7 +118,7 @@ def _seed_item(
         **_common(plan, "seed"),
         **_model_tags(variant),
         "mtlspec.seed": str(run.seed),
-        "mtlspec.stage_id": plan.stage(run.train).id,
+        STAGE: plan.stage(run.train).id,
         "mtlspec.evaluate_id": plan.stage(run.evaluate).id,
         **{f"mtlspec.data.{role}": digest for role, digest in train["inputs"].items()},
         **_data_tags(datasets),
@@ -234,7 +236,7 @@ def _of_seeds(seeds: str, number: int) -> str:
 
 def _report_item(plan: Plan, places: RunPlaces, report: str, done: Mapping[str, Mapping[str, Any]]) -> Item:
     analyses = [stage.name for stage in plan.stages if stage.kind == "analyse" and stage.name in done]
-    tags = {**_common(plan, "report"), "mtlspec.model": "report", "mtlspec.stage_id": plan.stage(report).id}
+    tags = {**_common(plan, "report"), "mtlspec.model": "report", STAGE: plan.stage(report).id}
     tags[NOTE] = "The report with its tables and figures is under Artifacts: `report/report.html`."
     content = [FORMAT, {name: done[name]["artifact"] for name in (report, *analyses)}, tags]
     return Item(

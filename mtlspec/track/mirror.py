@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from mtlspec.io.project import Project
 from mtlspec.plan.types import Plan
-from mtlspec.track.items import Item
+from mtlspec.track.items import CONTENT, KEY, Item
+from mtlspec.track.models import link, models_of
 from mtlspec.track.patience import Patience
 from mtlspec.track.view import ORDER
 
@@ -27,7 +28,6 @@ _METRICS_PER_CALL, _PARAMS_PER_CALL = 899, 100  # MLflow takes 1000 values a cal
 _RUNS_PER_CALL = 200
 _TEXT_LIMIT = 6000  # characters of a parameter
 _BYTES_PER_SECOND = 100_000  # the slowest line that a file is given time for
-KEY, CONTENT = "mtlspec.key", "mtlspec.content"
 
 
 @dataclass
@@ -42,6 +42,7 @@ class PublishReport:
     removed: list[str] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     answered: bool = False  # MLflow did, at least once, and did not fall silent
+    busy: bool = False  # another process was publishing
     warning: str | None = None
     aside: str | None = None  # where the project's store is now, if it was half migrated and a new one was made
 
@@ -88,6 +89,8 @@ class Mirror:
             if run is not None:
                 self._remove(run)
             ids[item.key] = self._create(item, ids.get(item.parent or ""), order)
+            if run is not None and item.level == "seed":
+                self._link(ids[item.key], item)
             (self.report.created if run is None else self.report.updated).append(item.name)
         for name, value in tags.items():
             self.patience.step()
@@ -129,7 +132,7 @@ class Mirror:
     def _remove(self, run: Run) -> None:
         self.patience.step()
         self.client.delete_run(run.info.run_id)
-        folder = _local_folder(run.info.artifact_uri)
+        folder = local_folder(run.info.artifact_uri)
         if folder is not None and folder.is_relative_to(self.project.tracking):
             shutil.rmtree(folder.parent, ignore_errors=True)
 
@@ -151,6 +154,15 @@ class Mirror:
         self.patience.step()
         self.client.set_terminated(run_id, "FINISHED", end_time=start + round(seconds * 1000))
         return run_id
+
+    def _link(self, run_id: str, item: Item) -> None:
+        """A run that was sent anew names the models that people logged of its training, if that is the same."""
+        models = models_of(self.client, self.patience, self.experiment, {**item.tags, KEY: item.key})
+        if models:
+            self.patience.step()
+            run = self.client.get_run(run_id)
+            for model in models:
+                link(self.client, self.patience, run, model)
 
     def _log_values(self, run_id: str, item: Item, time_stamp: int) -> None:
         """In as few calls as MLflow's limits allow: every call costs as much as hundreds of values."""
@@ -180,8 +192,8 @@ class Mirror:
     def _log_files(self, run_id: str, item: Item) -> None:
         """One by one: a folder of many files is no reason to lose patience."""
         for path, folder in item.files:
-            for file, place in _files(path, folder):
-                self.patience.step(further=file.stat().st_size / _BYTES_PER_SECOND)
+            for file, place in files_below(path, folder):
+                self.patience.step(further=seconds_for(file))
                 self.client.log_artifact(run_id, str(file), place or None)
         for name, text in (item.texts or {}).items():
             self.patience.step(further=len(text) / _BYTES_PER_SECOND)
@@ -198,20 +210,26 @@ def git_commit(root: Path) -> str | None:
     return done.stdout.strip() or None
 
 
-def _files(path: Path, folder: str) -> Iterator[tuple[Path, str]]:
+def files_below(path: Path, folder: str) -> Iterator[tuple[Path, str]]:
     """A file, or all below a folder, each with the folder of the run where it goes."""
     if path.is_file():
         yield path, folder
     for file in sorted(path.rglob("*")) if path.is_dir() else ():
         if file.is_file():
-            yield file, (PurePosixPath(folder) / file.parent.relative_to(path).as_posix()).as_posix()
+            place = (PurePosixPath(folder) / file.parent.relative_to(path).as_posix()).as_posix()
+            yield file, "" if place == "." else place
 
 
 def _is_complete(run: Run, item: Item) -> bool:
     return bool(run.info.status == "FINISHED" and run.data.tags.get(CONTENT) == item.content)
 
 
-def _local_folder(uri: str) -> Path | None:
+def seconds_for(file: Path) -> float:
+    """How long a file may take on a slow line."""
+    return file.stat().st_size / _BYTES_PER_SECOND
+
+
+def local_folder(uri: str) -> Path | None:
     parts = urlsplit(uri)
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from mtlspec.errors import MtlspecError, SetupError
-from mtlspec.io.disk import is_full
-from mtlspec.io.locks import exclusive
 from mtlspec.io.project import Project
-from mtlspec.io.secrets import clean_address, without_secrets
+from mtlspec.io.secrets import clean_address
 from mtlspec.plan.types import Plan
+from mtlspec.track.conversation import conversation, one_line, trouble
 from mtlspec.track.items import Item, items
 from mtlspec.track.mirror import Mirror, PublishReport
 from mtlspec.track.outbox import Outbox, forget
@@ -21,19 +18,13 @@ from mtlspec.track.server import (
     answer_seconds,
     is_local,
     local_store,
-    quiet_client,
     remake,
     shown_address,
     tracking_uri,
     unusable,
 )
-from mtlspec.track.store import is_half_migrated, is_unfinished, make_whole
+from mtlspec.track.store import is_half_migrated, is_unfinished
 from mtlspec.track.view import experiment_tags
-
-if TYPE_CHECKING:
-    from mlflow import MlflowClient
-
-_LOOK_SECONDS = 5.0  # for a first look at a server: its name is looked up and a connection is made
 
 
 def publish(
@@ -61,11 +52,11 @@ def publish(
         report.unchanged = [item.name for item in wanted]
         return report
     outbox.wait(target, [item.key for item in wanted], "not sent yet")
-    problem = dead or (problem if local else _look(target))
+    problem = dead or (problem if local else trouble(project, target))
     reason, mend = problem, f"`mtlspec publish {spec_name}` sends the rest"
     if reason is None:
         reason = _send(project, plan, target, wanted, tags, report)
-        mend += f"; if that fails too, {remake(project)}" if local else ""
+        mend += f"; if that fails too, {remake(project)}" if local and not report.busy else ""
     elif local:
         mend = remake(project)
     if reason is None:
@@ -113,7 +104,7 @@ def unpublish(project: Project, spec_name: str) -> str | None:
         return f"still in MLflow at {noted}: set MLFLOW_TRACKING_URI to it, and {again}"
     found: list[str] = []
     local = is_local(project, target)
-    reason = unusable(target) if local else _look(target)
+    reason = trouble(project, target)
     if reason is None and not (local and is_unfinished(local_store(project))):
         reason = _remove(project, target, spec_name, found)
     if reason is not None:
@@ -137,26 +128,16 @@ def _remove(project: Project, target: str, spec_name: str, found: list[str]) -> 
         found.append(number)
 
     try:
-        with _conversation(project, target) as client:
+        with conversation(project, target) as client:
             patience = Patience(answer_seconds(target))
             patience.run(delete)
     except SetupError as error:
         return error.message
     except Exception as error:  # as many sorts as in `_send`
-        return _one_line(error, target)
+        return one_line(error, target)
     if is_local(project, target):
         shutil.rmtree(project.tracking / "artifacts" / spec_name, ignore_errors=True)
     return None
-
-
-def _look(target: str) -> str | None:
-    """Why the server cannot be used, or None; not even looking up its name may take long."""
-    found: list[str | None] = []
-    try:
-        Patience(_LOOK_SECONDS).run(lambda: found.append(unusable(target)))
-    except OutOfPatienceError as error:
-        return str(error)
-    return None if found[0] is None else without_secrets(found[0], target)
 
 
 def _send(
@@ -164,33 +145,16 @@ def _send(
 ) -> str | None:
     """Everything, or the reason why not."""
     try:
-        with _conversation(project, target, report) as client:
+        with conversation(project, target, report) as client:
             patience = Patience(answer_seconds(target))
             mirror = Mirror(client, project, plan, report, patience, is_local(project, target))
             patience.run(lambda: mirror.send(wanted, tags))
     except SetupError as error:
+        report.busy = True
         return error.message
     except OutOfPatienceError as error:
         report.answered = False
         return str(error)
     except Exception as error:  # MLflow, SQLAlchemy, requests and the file system each have their own
-        return _one_line(error, target)
+        return one_line(error, target)
     return None
-
-
-@contextmanager
-def _conversation(project: Project, target: str, report: PublishReport | None = None) -> Iterator[MlflowClient]:
-    """A client, for one process at a time; the project's own store is made first where there is none that is whole."""
-    with exclusive(project.tracking / "publish.lock", "publishing"):
-        if is_local(project, target):
-            aside = make_whole(local_store(project))
-            if aside is not None and report is not None:
-                report.aside = project.relative(aside)
-        with quiet_client(target) as client:
-            yield client
-
-
-def _one_line(error: Exception, target: str) -> str:
-    if is_full(error):
-        return "the disk is full"
-    return " ".join(without_secrets(f"{type(error).__name__}: {error}", target).split())[:300]

@@ -8,11 +8,14 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 
 from mtlspec.errors import IntegrityError
+from mtlspec.io.digest import digest_value
+from mtlspec.io.manifest import MANIFEST, read_manifest
 from mtlspec.io.write import write_json
 from mtlspec.model.encoder.encoder import Encoder
 from mtlspec.model.multitask import MultiTaskModel
 from mtlspec.model.task import rebuild_task
-from mtlspec.use.models import EXPORTED, Found, exported_about
+from mtlspec.track.copies import EXPORTED, TRAINED
+from mtlspec.use.models import Found, exported_about
 from mtlspec.use.plain_models import assembled
 
 DECODERS, WEIGHTS = "decoders.safetensors", "model.safetensors"
@@ -26,6 +29,7 @@ def write_own_part(folder: Path, model: MultiTaskModel, found: Found, encoder: s
     about: dict[str, Any] = {
         "format": 1,
         "name": found.title,
+        TRAINED: digest_value(read_manifest(found.folder)) if (found.folder / MANIFEST).is_file() else None,
         "encoder": encoder,
         "prefix": prefix,
         "tasks": [{"name": task.name, **task.describe()} for task in model.tasks],

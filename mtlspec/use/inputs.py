@@ -24,9 +24,12 @@ from mtlspec.kinds import Frozen, OneOf
 from mtlspec.spec.card_families import ReaderOptions
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.families import READERS, LayerKind, Layout
+from mtlspec.use.documents import Sentences, sentences_in
 
 Form = Literal["text", "words", "pairs"]
 """What a line of a plain file is: a text, words with blanks between them, or two texts with a tab between them."""
+PlainForm = Form | Literal["documents"]
+"""What a plain file is: lines, or one document."""
 
 Example = Sentence | DataError
 STDIN = "-"
@@ -48,16 +51,19 @@ class Input:
     layout: Layout = "tsv"  # in which predictions of labels and numbers are written
 
 
-def plain(names: Sequence[str], form: Form, stdin: BinaryIO) -> Input:
-    """Lines of plain files, `-` for standard input."""
+def plain(names: Sequence[str], form: PlainForm, stdin: BinaryIO, sentences: Sentences = "rules") -> Input:
+    """Lines of plain files, or the sentences of documents, `-` for standard input."""
+
+    def read(file: BinaryIO, name: str) -> Iterator[Example]:
+        return sentences_in(file, name, sentences) if form == "documents" else _lines(file, name, form)
 
     def examples() -> Iterator[Example]:
         for name in names:
             if name == STDIN:
-                yield from _lines(stdin, "standard input", form)
+                yield from read(stdin, "standard input")
             else:
                 with Path(name).open("rb") as file:
-                    yield from _lines(file, name, form)
+                    yield from read(file, name)
 
     return Input(_some(examples(), names), {})
 

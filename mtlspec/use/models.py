@@ -10,15 +10,17 @@ from typing import Any
 
 from mtlspec.data.layer_kinds import layer_kind
 from mtlspec.errors import IntegrityError, SpecError, did_you_mean
+from mtlspec.io.digest import digest_file
 from mtlspec.io.freed import is_freed
-from mtlspec.io.manifest import MANIFEST, verify_manifest
+from mtlspec.io.manifest import MANIFEST, read_manifest, verify_manifest
 from mtlspec.io.project import Project, RunPlaces
 from mtlspec.io.words import counted
 from mtlspec.plan.dvc import read_stage_file
 from mtlspec.spec.cards import DataCard
 from mtlspec.spec.models import BatchLimits, RunOptions
+from mtlspec.track.copies import EXPORTED, POINTER
 
-ABOUT, EXPORTED = "model.json", "mtlspec.json"
+ABOUT = "model.json"
 _TRAIN, _CORPUS = "train-", "prepare-"
 
 
@@ -49,10 +51,16 @@ class Found:
 
     def verify(self) -> None:
         """Nothing is loaded from an artifact that is not the one that was sealed."""
+        if self.exported and (self.folder / POINTER).is_file():
+            name = exported_about(self.folder)["name"]
+            again = f"`mtlspec export {name} --log` logs it anew" if "/" in name else None
+            raise IntegrityError("E592", "the weights of this exported model were freed", self.folder, again)
         if is_freed(self.folder):
             again = "`mtlspec run` of a spec that says `keep: weights`, or `dvc repro`, trains it again"
             raise IntegrityError("E591", "the weights of this model were freed", self.folder, again)
-        if (self.folder / MANIFEST).is_file():
+        if self.exported:
+            _verify_export(self.folder)
+        elif (self.folder / MANIFEST).is_file():
             verify_manifest(self.folder)
 
 
@@ -106,6 +114,18 @@ def exported_about(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         raise IntegrityError("E559", "this is no record of an exported model", folder / EXPORTED) from None
     return about
+
+
+def _verify_export(folder: Path) -> None:
+    """Whatever else lies there: MLflow adds files of its own to what it downloads, people add theirs."""
+    for name, recorded in sorted(read_manifest(folder).items()):
+        try:
+            found = digest_file(folder / name)
+        except OSError:
+            raise IntegrityError("E593", "a file of the exported model is missing", folder / name) from None
+        if found != recorded:
+            message = f"the file changed after it was exported: recorded sha256 {recorded}, found {found}"
+            raise IntegrityError("E594", message, folder / name)
 
 
 def run_names(project: Project) -> list[str]:

@@ -28,12 +28,11 @@ from mtlspec.model.task import Task
 from mtlspec.spec.families import TASKS, LayerKind, Layout, TaskOptions
 from mtlspec.spec.models import BatchLimits
 from mtlspec.use.asked import Answer, asked, require_probabilities
+from mtlspec.use.documents import Extract, Sentences
+from mtlspec.use.given import Given, examples_of
 from mtlspec.use.inputs import Example, Input, limited
 from mtlspec.use.models import Found
 from mtlspec.use.words import Tokens, words_of
-
-Given = str | Sequence[str] | tuple[str, str]
-"""A text, words, or a pair of texts."""
 
 WINDOW = 4096  # examples
 _WINDOW_CHARACTERS = 2**22  # of all examples of a window: long ones make it shorter
@@ -104,14 +103,20 @@ class Predictor:
         return Asking(numbers, more.pop("limits", self.found.limits), probabilities, **more)
 
     def predict(
-        self, inputs: Iterable[Given], tasks: Sequence[str] = (), probabilities: bool = False, tokens: Tokens = "rules"
+        self,
+        inputs: Iterable[Given],
+        tasks: Sequence[str] = (),
+        probabilities: bool = False,
+        tokens: Tokens = "rules",
+        sentences: Sentences | None = None,
     ) -> list[dict[str, Any]]:
-        """What `mtlspec predict` would print for each input: a text, a list of words, or a tuple of two texts."""
+        """What `mtlspec predict` would print for each input: a text, a list of words, or a tuple of two texts.
+
+        With `sentences`, a text is a document and gives an object for each of its sentences.
+        """
         from mtlspec.use.shown import objects
 
-        examples = [_given(value, number) for number, value in enumerate(inputs, 1)]
-        if len({bool(example.texts) for example in examples}) > 1:
-            raise DataError("E552", "texts and lists of words are mixed", None, "predict them one after the other")
+        examples = examples_of(inputs, sentences)
         asking = self.asking(tasks, probabilities, tokens=tokens)
         return [one for window in self.stream(Input(iter(examples), {}), asking) for one in objects(window)]
 
@@ -170,7 +175,7 @@ class Predictor:
         most = asking.longest or LONGEST[not words]
         if len(cut) > most:
             message = f"{len(cut):,} words in one example, at most {most:,} are read"
-            return DataError("E537", message, Place(*example.place), "cut it into sentences, or raise `--longest`")
+            return DataError("E537", message, Place(*example.place), _cut_hint(example))
         widest = max(map(len, cut), default=0)
         if widest > LONGEST_WORD:
             message = f"a word of {widest:,} characters, at most {LONGEST_WORD:,} are read"
@@ -233,12 +238,11 @@ class Predictor:
                 raise SpecError("E548", message, None, "read a format that has them, or choose other tasks: `--task`")
 
 
-def _given(value: Given, number: int) -> Sentence:
-    parts = (value,) if isinstance(value, str) else tuple(value)
-    if not parts or not all(part.strip() for part in parts):
-        raise DataError("E553", "an empty text, or an empty word", Place("input", number), "leave it out")
-    raw = isinstance(value, str | tuple)
-    return Sentence(str(number), () if raw else parts, {}, ("input", number), texts=parts if raw else ())
+def _cut_hint(example: Sentence) -> str:
+    if isinstance(example, Extract):
+        return "name another way to find sentences (`--sentences`), or raise `--longest`"
+    whole = "" if example.words or len(example.texts) > 1 else " (`--input documents` does)"
+    return f"cut it into sentences{whole}, or raise `--longest`"
 
 
 def _windows(examples: Iterator[Example], asking: Asking) -> Iterator[tuple[list[Sentence], list[DataError]]]:

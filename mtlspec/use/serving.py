@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +12,8 @@ from mtlspec.errors import DataError
 from mtlspec.io.write import write_text
 
 if TYPE_CHECKING:
-    from mtlspec.use.predictor import Given, Predictor
+    from mtlspec.use.given import Given
+    from mtlspec.use.predictor import Predictor
 
 _MLMODEL = """\
 flavors:
@@ -21,7 +23,17 @@ flavors:
     loader_module: mtlspec.use.serving
     python_version: {python}
 mlflow_version: {mlflow}
+signature:
+  inputs: null
+  outputs: null
+  params: '{params}'
 """
+_PARAMS: tuple[dict[str, Any], ...] = (  # MLflow passes on what is listed here and nothing else
+    {"name": "tasks", "default": [], "shape": [-1], "type": "string"},
+    {"name": "probabilities", "default": False, "shape": None, "type": "boolean"},
+    {"name": "tokens", "default": "rules", "shape": None, "type": "string"},
+    {"name": "sentences", "default": "", "shape": None, "type": "string"},  # "": an input is one sentence
+)
 _ENVIRONMENT = "python: {python}\ndependencies:\n- -r requirements.txt\n"
 
 
@@ -32,15 +44,18 @@ class Served:
         self._predictor = predictor
 
     def predict(self, given: Any, params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-        """What `mtlspec predict` prints; `params` may have `tasks`, `probabilities` and `tokens`."""
-        return self._predictor.predict(_inputs(given), **(params or {}))
+        """What `mtlspec predict` prints; `params` may have `tasks`, `probabilities`, `tokens`, `sentences`."""
+        asked = {"sentences": None, **(params or {})}
+        asked["sentences"] = asked["sentences"] or None
+        asked["tasks"] = [str(task) for task in asked.get("tasks", ())]
+        return self._predictor.predict(_inputs(given), **asked)
 
 
 def _load_pyfunc(path: str) -> Served:
     """MLflow's entry; `path` is the exported folder."""
-    from mtlspec.use.loaded import load_trained
+    from mtlspec.use.loaded import load_as_evaluated
 
-    return Served(load_trained(path).predictor)
+    return Served(load_as_evaluated(path).predictor)
 
 
 def write_mlflow(folder: Path) -> None:
@@ -49,7 +64,7 @@ def write_mlflow(folder: Path) -> None:
 
     python = python_version()
     needed = ("mtlspec", "mlflow", "torch", "transformers", "tokenizers", "safetensors")
-    write_text(folder / "MLmodel", _MLMODEL.format(python=python, mlflow=version("mlflow")))
+    write_text(folder / "MLmodel", _MLMODEL.format(python=python, mlflow=version("mlflow"), params=json.dumps(_PARAMS)))
     write_text(folder / "python_env.yaml", _ENVIRONMENT.format(python=python))
     write_text(folder / "requirements.txt", "".join(f"{name}=={version(name)}\n" for name in needed))
 

@@ -8,11 +8,14 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from mtlspec.data.sentence import Sentence
+from mtlspec.use.documents import Extract
 from mtlspec.use.predictor import Window
 
 
 def objects(window: Window) -> Iterator[dict[str, Any]]:
     """`id` and `place` of each example, its `text` (or `texts`, if two) and `words`, and `tasks`: task -> prediction.
+
+    Of a document, where in it sentence and words stand, too.
 
     With them `probabilities`, where they were asked for and the task's decoder has them.
     """
@@ -46,4 +49,17 @@ def _example(example: Sentence) -> dict[str, Any]:
     where = {"place": f"{file}:{line}"} if file else {}
     texts = {"text": example.texts[0]} if len(example.texts) == 1 else {"texts": list(example.texts)}
     words = {"words": list(example.words)} if example.words else {}
-    return {"id": example.id, **where, **(texts if example.texts else {}), **words}
+    document = _in_document(example) if isinstance(example, Extract) else {}
+    return {"id": example.id, **where, **document, **(texts if example.texts else {}), **words}
+
+
+def _in_document(example: Extract) -> dict[str, Any]:
+    """Where in its document a sentence stands, and each of its words: characters before it, and before its end."""
+    text, at = example.texts[0], 0
+    end = example.start + len(text)
+    offsets = []
+    for word in example.words:
+        at = text.index(word, at) + len(word)
+        offsets.append([example.start + at - len(word), example.start + at])
+    place = {"document": example.document, "paragraph": example.paragraph, "start": example.start, "end": end}
+    return place | ({"offsets": offsets} if offsets else {})

@@ -19,6 +19,7 @@ from tests.unit.data.hub_cache import REVISION, fill_cache
 # The least that a reader needs beside its type, and a file of one sentence in its format.
 NEEDED: dict[str, dict[str, Any]] = {
     "columns": {"column": {"tag": 1}},
+    "marked_columns": {"column": {"tag": 1}, "marks": {"tag": "X"}},
     "table": {"header": False, "words": 0, "label": {"tag": 1}},
     "jsonl": {"words": "word", "label": {"tag": "tag"}},
     "json": {"words": "word", "label": {"tag": "tag"}},
@@ -49,6 +50,7 @@ FILES = {
     "brackets": "(TOP (INTJ (UH Hi)))\n",
     "conll2012": "d 0 0 Hi UH (TOP*) - - - - * -\n",
     "columns": "Hi UH\n",
+    "marked_columns": "Hi UH\n",
     "table": "Hi\tUH\n",
     "jsonl": '{"word": "Hi", "tag": "UH"}\n',
     "json": '[{"word": "Hi", "tag": "UH"}]',

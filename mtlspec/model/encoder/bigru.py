@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from mtlspec.structs.gru import Weights, gru
+from mtlspec.structs.gru import Weights, bigru_layer
 from mtlspec.structs.packing import Packing
 
 
@@ -19,8 +19,7 @@ def read(module: nn.GRU, rows: Tensor, packing: Packing) -> Tensor:
     for layer in range(module.num_layers):
         if layer and module.dropout and module.training:
             rows = rows * _kept(rows, module.dropout)
-        onward, backward = _weights(module, f"_l{layer}"), _weights(module, f"_l{layer}_reverse")
-        rows = torch.cat([gru(rows, onward, packing, False), gru(rows, backward, packing, True)], 1)
+        rows = bigru_layer(rows, _weights(module, f"_l{layer}"), _weights(module, f"_l{layer}_reverse"), packing)
     return rows
 
 

@@ -2,7 +2,9 @@
 
 The rows of the encoder's input are all examples once for every masking. Up to the first layer in which two maskings
 differ, their rows are the same; so every layer computes one row for all maskings that agree up to it, and hands copies
-to the others. To the model and its family nothing has changed: between layers, all rows are there.
+to the others. Masks act on what attention has computed: where that is a module of its own, it computes one row for all
+maskings that agree below its layer. To the model and its family nothing has changed: between layers, all rows are
+there.
 """
 
 from __future__ import annotations
@@ -74,11 +76,18 @@ class _Pass:
         every = torch.arange(maskings.number * examples, device=device).view(maskings.number, examples)
         self._narrow: list[Tensor | None] = []  # of each layer: the rows that it computes; None: all of them
         self._widen: list[Tensor] = []  # and which of these stands for every row
+        self._attending: list[tuple[Tensor, Tensor] | None] = []  # the same of its attention, among the layer's rows
+        below = np.zeros(maskings.number, np.int64)  # groups of the layer below
         for groups, distinct in zip(maskings.groups, maskings.distinct, strict=True):
             _, first = np.unique(groups, return_index=True)
             fewer = share and distinct < maskings.number
             self._narrow.append(every[torch.from_numpy(first).to(device)].flatten() if fewer else None)
             self._widen.append(every[torch.from_numpy(groups).to(device)].flatten())
+            computed = below[first] if fewer else below  # of each masking that the layer computes: its group below
+            _, first, again = np.unique(computed, return_index=True, return_inverse=True)
+            pair = (every[torch.from_numpy(which).to(device)].flatten() for which in (first, again))
+            self._attending.append((next(pair), next(pair)) if share and len(first) < len(computed) else None)
+            below = groups
 
     def attach(self) -> list[RemovableHandle]:
         heads, places = self.maskings.encoder.heads, self.maskings.encoder.places
@@ -86,6 +95,10 @@ class _Pass:
         for module in {id(place.module): place.module for place in places.layers}.values():
             handles.append(module.register_forward_pre_hook(self._before, with_kwargs=True))
             handles.append(module.register_forward_hook(self._after))
+        for site in heads.sites:
+            if site.inner is not site.block:
+                handles.append(site.inner.register_forward_pre_hook(self._attend, with_kwargs=True))
+                handles.append(site.inner.register_forward_hook(self._attended))
         return [*handles, *(site.output.register_forward_pre_hook(self._gate) for site in heads.sites if site.heads)]
 
     def _start(self, *_: Any) -> None:
@@ -109,6 +122,24 @@ class _Pass:
             return output
         states = output if isinstance(output, Tensor) else output[0]
         return _taken(output, self._widen[layer], len(index), states.shape[1])
+
+    def _attend(
+        self, _: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Hand attention the rows that it computes, of those that its layer does."""
+        pair = self._attending[self.layer]
+        if pair is None:
+            return arguments, named
+        states = arguments[0] if arguments else named["hidden_states"]
+        rows, length = states.shape[:2]
+        return _taken(arguments, pair[0], rows, length), _taken(named, pair[0], rows, length)
+
+    def _attended(self, _: nn.Module, __: Any, output: Any) -> Any:
+        pair = self._attending[self.layer]
+        if pair is None:
+            return output
+        contexts = output if isinstance(output, Tensor) else output[0]
+        return _taken(output, pair[1], len(pair[0]), contexts.shape[1])
 
     def _gate(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Before the output projection: contexts [rows, S, heads * width]."""

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -10,7 +16,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from mtlspec.model.encoder import bigru
+from mtlspec.structs._gru_numba import multiply
 from mtlspec.structs.packing import Packing
+from mtlspec.track.environment import cpu_facts
 
 LENGTHS = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 
@@ -113,3 +121,78 @@ def test_other_precisions_go_through_torch() -> None:
     module = nn.GRU(3, 4, 2, batch_first=True, bidirectional=True).double()
     rows, packing = torch.randn(6, 3, dtype=torch.float64), Packing.of(torch.tensor([4, 2]))
     assert bigru.read(module, rows, packing).dtype == torch.float64
+
+
+@given(LENGTHS, st.integers(1, 35))
+def test_any_lengths_and_widths_give_the_gradients_of_torch(lengths: list[int], width: int) -> None:
+    torch.manual_seed(1)
+    module = nn.GRU(2, width, 2, batch_first=True, bidirectional=True)
+    padded = torch.randn(len(lengths), max(lengths), 2, requires_grad=True)
+    packing = Packing.of(torch.tensor(lengths))
+    place = torch.empty(padded[..., 0].numel(), dtype=torch.int64)
+    ours = bigru.read(module, padded.flatten(0, 1)[packing.source], packing)
+    place[packing.source] = torch.arange(len(ours))
+    theirs = [module(sequence[:length].unsqueeze(0))[0][0] for sequence, length in zip(padded, lengths, strict=True)]
+    mine = [ours[own[:length]] for own, length in zip(place.view(len(lengths), -1), lengths, strict=True)]
+    leaves = [padded, *module.parameters()]
+    weight = torch.randn(len(ours), 2 * width)
+    found, wanted = (torch.autograd.grad((torch.cat(rows) * weight).sum(), leaves) for rows in (mine, theirs))
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5 * max(1.0, float(other.abs().max())))
+
+
+@given(
+    st.integers(1, 30), st.integers(0, 20), st.integers(1, 70), st.booleans(), st.booleans(), st.booleans(),
+    st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_a_product_is_one_sum_in_order_to_the_bit(
+    rows: int, inner: int, columns: int, left_turned: bool, right_turned: bool, add: bool, seed: int
+) -> None:
+    """So neither the width of vectors nor the size of tiles can be seen in it."""
+    draw = np.random.default_rng(seed)
+    left, right, out = (
+        draw.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns), (rows, columns))
+    )
+    wanted = out.astype(np.float64) if add else np.zeros((rows, columns))
+    for k in range(inner):  # the product of two numbers of 24 bits is exact in 53
+        wanted = (left[:, k : k + 1].astype(np.float64) * right[k] + wanted).astype(np.float32).astype(np.float64)
+    stored = [np.ascontiguousarray(m.T if turn else m) for m, turn in ((left, left_turned), (right, right_turned))]
+    multiply(stored[0], left_turned, stored[1], right_turned, out, add)
+    assert np.array_equal(out, wanted.astype(np.float32))
+
+
+def test_long_sums_are_cut_without_a_trace() -> None:
+    draw = np.random.default_rng(1)
+    left, right = draw.standard_normal((2, 1300), np.float32), draw.standard_normal((1300, 3), np.float32)
+    whole, parts = np.empty((2, 3), np.float32), np.zeros((2, 3), np.float32)
+    multiply(left, False, right, False, whole, False)
+    for start in range(0, 1300, 100):
+        cut = slice(start, start + 100)
+        multiply(np.ascontiguousarray(left[:, cut]), False, right[cut], False, parts, True)
+    assert np.array_equal(whole, parts)
+
+
+def bits() -> str:
+    """A digest of states and gradients of a layer that has rows, columns and panels of all kinds."""
+    torch.manual_seed(7)
+    torch.set_num_threads(1)
+    module = nn.GRU(21, 37, 1, batch_first=True, bidirectional=True)
+    packing = Packing.of(torch.randint(1, 9, (23,)))
+    rows = torch.randn(len(packing.source), 21, requires_grad=True)
+    states = bigru.read(module, rows, packing)
+    found = (states, *torch.autograd.grad(states.square().sum(), [rows, *module.parameters()]))
+    return hashlib.sha256(b"".join(tensor.detach().numpy().tobytes() for tensor in found)).hexdigest()
+
+
+@pytest.mark.slow  # compiled anew for a processor that has less
+@pytest.mark.skipif("avx512f" not in cpu_facts()["features"], reason="this processor has no wider vectors to compare")
+def test_processors_with_narrower_vectors_give_the_same_bits() -> None:
+    features = "+sse4.2,+avx,+avx2,+fma,+bmi,+bmi2"
+    narrow = {"ATEN_CPU_CAPABILITY": "avx2", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": features}
+    command = [sys.executable, "-c", f"from {__name__} import bits; print(bits())"]
+    wide = {"ATEN_CPU_CAPABILITY": "avx2"}  # sums of biases are torch's, and stages have it so
+    found = [
+        subprocess.run(command, env={**os.environ, **more}, capture_output=True, text=True, check=True).stdout
+        for more in (wide, narrow)
+    ]
+    assert found[0] == found[1] and len(found[0]) == 65

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from mtlspec.contract.drawing import view
 from mtlspec.kinds import names, options_class
@@ -124,6 +125,21 @@ def test_an_epoch_of_balanced_batches_is_a_pass_over_the_smallest_task_or_as_lon
     for parts in draws(sampler, sampler.batches_per_epoch()):
         taken |= set(parts[1][1])
     assert taken == set(range(880))
+
+
+def test_an_epoch_of_balanced_batches_can_have_as_many_examples_of_every_task_beside_any_others() -> None:
+    sizes = TaskSizes((600, 100, 140, 450), (38, 7, 9, 29))
+    for count in range(1, 5):
+        some = TaskSizes(sizes.examples[:count], sizes.batches[:count])
+        sampler = build("balanced", some, sentences=16, epoch={"examples": 400})
+        assert sampler.batches_per_epoch() == 25 * count
+        read = [0] * count
+        for parts in draws(sampler, sampler.batches_per_epoch()):
+            for task, rows in parts:
+                read[task] += len(rows)
+        assert all(abs(number - 400) <= 1 for number in read)
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        build("balanced", sizes, epoch={"examples": 0})
 
 
 def test_the_remainder_can_stay_with_the_first_tasks() -> None:

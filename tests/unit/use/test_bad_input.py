@@ -31,7 +31,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (
             LONG_DOCUMENT,
             "new.txt:1: error E537: 100,000 words in one example, at most 1,000 are read; "
-            "cut it into sentences, or raise `--longest`",
+            "cut it into sentences (`--input documents` does), or raise `--longest`",
         ),
         (
             b"the cat\nthe caf\xe9 there\n",

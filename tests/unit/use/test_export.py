@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 from mtlspec.cli.app import run as mtlspec
-from mtlspec.errors import DataError, SpecError
+from mtlspec.errors import DataError, IntegrityError, SpecError
 from mtlspec.io.manifest import verify_manifest
 from mtlspec.use.export import export_model
 from mtlspec.use.loaded import load_trained
@@ -151,6 +152,23 @@ def test_what_mlflow_calls_takes_tables_and_lists(tagger: Path, words: Trained) 
 
 
 @pytest.mark.slow
+def test_mlflow_passes_on_what_is_asked(tagger: Path, tmp_path: Path) -> None:
+    script = (
+        "import json, sys, mlflow, pandas\n"
+        "model = mlflow.pyfunc.load_model(sys.argv[1])\n"
+        "given = pandas.DataFrame({'text': ['The cat. The dog.']})\n"
+        "asked = {'tasks': ['pos'], 'probabilities': True, 'tokens': 'blanks', 'sentences': 'rules'}\n"
+        "print(json.dumps([model.predict(given), model.predict(given, params=asked)]))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script, str(tagger)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    plain, asked = json.loads(done.stdout.splitlines()[-1])
+    assert [one["words"] for one in plain] == [["The", "cat", ".", "The", "dog", "."]]
+    assert [one["words"] for one in asked] == [["The", "cat."], ["The", "dog."]] and "probabilities" in asked[0]
+
+
+@pytest.mark.slow
 def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path: Path) -> None:
     """In a process of its own, as people do it: MLflow warns of itself when it is imported."""
     sentences = [[*s.words] for s in words.test]
@@ -161,6 +179,23 @@ def test_mlflow_predicts_what_we_predict(tagger: Path, words: Trained, tmp_path:
     done = subprocess.run([*command, *paths], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out.json").read_bytes())["predictions"] == load_trained(tagger).predict(sentences)
+
+
+def test_files_of_others_beside_an_exported_model_do_no_harm_and_edits_are_told(
+    tagger: Path, words: Trained, tmp_path: Path
+) -> None:
+    """MLflow adds files of its own to a model that it fetches."""
+    folder = tmp_path / "model"
+    shutil.copytree(tagger, folder)
+    (folder / "registered_model_meta").write_text("model_name: x")
+    sentences = [[*s.words] for s in words.test[:2]]
+    assert load_trained(folder).predict(sentences) == load_trained(tagger).predict(sentences)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(IntegrityError, match=r"config.json: error E594: the file changed after it was exported"):
+        load_trained(folder)
+    (folder / "config.json").unlink()
+    with pytest.raises(IntegrityError, match=r"config.json: error E593: a file of the exported model is missing"):
+        load_trained(folder)
 
 
 def test_the_card_of_a_model_says_what_is_known(tagger: Path) -> None:

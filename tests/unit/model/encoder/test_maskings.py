@@ -95,6 +95,22 @@ def test_layers_compute_one_row_for_all_maskings_that_agree_so_far(family: str) 
     assert seen == [3 * distinct for distinct in (2, 3, 5)]
 
 
+def test_attention_computes_one_row_for_all_maskings_that_agree_below() -> None:
+    encoder, batch, masks = _encoder("bert"), small.batch(7, 3, 5), _masks()
+    seen: list[int] = []
+    hooks = [
+        site.inner.register_forward_hook(lambda _, __, output: seen.append(len(output[0])))
+        for site in encoder.heads.sites
+    ]
+    _together(encoder, batch, masks, share=True)
+    assert seen == [3 * distinct for distinct in (1, 2, 3)]
+    seen.clear()
+    _together(encoder, batch, masks, share=False)
+    assert seen == [3 * len(masks)] * 3
+    for hook in hooks:
+        hook.remove()
+
+
 def test_masks_of_another_shape_are_refused() -> None:
     with pytest.raises(EncoderError, match=r"not \[maskings, 3, 4\]") as error:
         Maskings(_encoder("bert"), np.zeros((2, 4, 3), np.bool_))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mtlspec.execute import instructions
+from mtlspec.track import instructions
 from mtlspec.track.environment import cpu_facts
 
 
