@@ -1,13 +1,15 @@
 """What choosing examples by uncertainty costs: an update that scores candidates of all tasks beside one that does not.
 
 Tagging tasks on the data and the encoder of `training_loop`, 16 sentences a batch, one thread. Candidates are as many
-as a batch for each task (the paper's) or fewer; with frozen layers, their states serve both passes. The peer draws a
-batch of one task at random.
+as a batch for each task (the paper's) or half of that; with frozen layers, their states serve both passes. The peer
+draws a batch of one task at random. Beside the ratios, the share of an update that drawing takes, which is scoring.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -20,14 +22,14 @@ SENTENCES, BATCH, UPDATES = 400, 16, 10
 TASKS = (2, 4, 8)
 UNSURE: dict[str, dict[str, Any]] = {
     "16 candidates a task": {"type": "mt_uncertainty"},
-    "4 candidates a task": {"type": "mt_uncertainty", "candidates": 4},
+    "8 candidates a task": {"type": "mt_uncertainty", "candidates": 8},
 }
 
 
 def updates(
-    directory: Path, prepared: Path, tasks: int, sampler: dict[str, Any], freeze: float | None
+    directory: Path, prepared: Path, tasks: int, sampler: dict[str, Any], freeze: float | None, shares: list[float]
 ) -> Callable[[], None]:
-    """Some updates of a model of several tasks."""
+    """Some updates of a model of several tasks; `shares` gets what drawing took of their time."""
     from mtlspec.data.corpora import Corpora
     from mtlspec.data.prepared import Prepared
     from mtlspec.kinds import options_class
@@ -51,9 +53,21 @@ def updates(
     state = TrainState.fresh(model, corpora, options, RunOptions(), seed=1)
     state.frozen.train()
 
+    drawn, spent = state.draw, [0.0]
+
+    def draw() -> Any:
+        begun = time.process_time()
+        readings = drawn()
+        spent[0] += time.process_time() - begun
+        return readings
+
+    state.draw = draw  # type: ignore[method-assign]
+
     def run() -> None:
+        begun, before = time.process_time(), spent[0]
         for _ in range(UPDATES):
             take_update(state, options, nullcontext(), Meter())
+        shares.append((spent[0] - before) / (time.process_time() - begun))
 
     return run
 
@@ -74,10 +88,16 @@ def main() -> None:
         write_prepared(splits, WordTokenizer.load(directory), prepared)
         for freeze in (None, 0.5):
             for tasks in TASKS:
-                random = updates(directory, prepared, tasks, {"type": "random"}, freeze)
-                unsure = {name: updates(directory, prepared, tasks, own, freeze) for name, own in UNSURE.items()}
+                shares: dict[str, list[float]] = {name: [] for name in UNSURE}
+                random = updates(directory, prepared, tasks, {"type": "random"}, freeze, [])
+                unsure = {
+                    name: updates(directory, prepared, tasks, own, freeze, shares[name]) for name, own in UNSURE.items()
+                }
                 ratios = interleaved(random, unsure, rounds=5).ratios
-                told = ", ".join(f"with {name} {ratio:.2f}x" for name, ratio in ratios.items())
+                told = ", ".join(
+                    f"with {name} {ratio:.2f}x ({100 * statistics.median(shares[name]):.0f} % of it drawing)"
+                    for name, ratio in ratios.items()
+                )
                 layers = "half of the layers frozen" if freeze else "all layers trained"
                 print(f"uncertainty sampling: {tasks} tasks, {layers}: {told} the CPU time of an update without")
 

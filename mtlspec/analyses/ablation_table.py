@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Options(Comparing):
-    """Rows are the models that learn all tasks, in the order of the spec. The first of them is what the averages of
-    the others are compared with."""
+    """Rows are the models that learn all tasks, in the order of the spec. Their averages are compared with that of
+    single-task models (is there negative transfer?) and with that of the first of them (is it mended?)."""
 
     type: Literal["ablation_table"]
     further_scores: dict[str, Sequence_[str]] = Field(
@@ -40,7 +41,6 @@ class Options(Comparing):
         from mtlspec.results import averages as made
         from mtlspec.results.evaluations import read_evaluations
         from mtlspec.results.findings import Findings
-        from mtlspec.results.inference import corrected
         from mtlspec.results.lengths import read_lengths
         from mtlspec.results.variants import variants
 
@@ -51,15 +51,13 @@ class Options(Comparing):
         if not rows:
             raise StageError("E564", "no model learns several tasks with scores", hint="name one that does in `models`")
         single = made.single_row(found, evaluations, tasks, self.baseline, self.further_scores)
-        differences = [made.compared(row, rows[0]) for row in rows[1:]]
-        name = f"averages with {rows[0].label}"
-        family, adjusted = corrected(name, [one.p for one in differences], self.alpha)
-        tested = list(zip(differences, adjusted, strict=True))
-        table = _table(rows, single, tested, family, read_lengths(found, job.inputs))
+        tested = _tests(rows[1:], rows[0], self.alpha)
+        alone = _tests(rows, single, self.alpha)
+        table = _table(rows, single, tested, alone, read_lengths(found, job.inputs))
         findings = Findings(
             type=self.type,
             title="Ablation",
-            summary=_summary(rows, single, tested, self.alpha),
+            summary=_summary(rows, single, tested, alone),
             tables=(table,),
             figures=(),
             numbers=_numbers(rows, single),
@@ -68,16 +66,50 @@ class Options(Comparing):
         return {"rows": len(rows), "tasks": len(tasks)}
 
 
-Tested = Sequence[tuple["Difference", float | None]]
+@dataclass(frozen=True)
+class Tests:
+    """Averages of models beside that of another, tested and corrected together."""
+
+    family: Family
+    found: Mapping[str, tuple[Difference, float | None]]  # label of a model -> its difference and corrected p value
+
+    def cells(self, label: str) -> tuple[Cell, Cell]:
+        """The difference and its interval; empty for a model that is not compared."""
+        from mtlspec.results.tables import Cell, interval_text, signed, tone_of_change
+
+        if label not in self.found:
+            return Cell(), Cell()
+        difference, p = self.found[label]
+        sure = p is not None and p < self.family.alpha
+        tone, mark = tone_of_change(difference.difference, sure=sure), "*" if sure else ""
+        change = Cell(signed(difference.difference), difference.difference, mark=mark, tone=tone, data={"p_holm": p})
+        return change, Cell(interval_text(difference.interval))
+
+    def words(self, label: str) -> str:
+        """`−6.00 (may be luck)`"""
+        from mtlspec.results.tables import signed
+
+        difference, p = self.found[label]
+        luck = "could not be tested" if p is None else "more than luck" if p < self.family.alpha else "may be luck"
+        return f"{signed(difference.difference)} ({luck})"
 
 
-def _table(
-    rows: Sequence[Averaged], single: Averaged | None, tested: Tested, family: Family, lengths: Lengths
-) -> Table:
+def _tests(rows: Sequence[Averaged], other: Averaged | None, alpha: float) -> Tests:
+    from mtlspec.results.averages import compared
+    from mtlspec.results.inference import corrected
+
+    if other is None:
+        return Tests(corrected("", [], alpha)[0], {})
+    found = [compared(row, other) for row in rows]
+    family, adjusted = corrected(f"averages with {other.label}", [one.p for one in found], alpha)
+    told = zip((row.label for row in rows), zip(found, adjusted, strict=True), strict=True)
+    return Tests(family, dict(told))
+
+
+def _table(rows: Sequence[Averaged], single: Averaged | None, tested: Tests, alone: Tests, lengths: Lengths) -> Table:
     from mtlspec.results.averages import number_cell
     from mtlspec.results.tables import Cell, Table
 
-    changes = {row.label: _change(found, p, family.alpha) for row, (found, p) in zip(rows[1:], tested, strict=True)}
     lines = []
     for row in [*([single] if single else []), *rows]:
         beside: tuple[Cell, ...] = (Cell(), Cell())
@@ -88,7 +120,8 @@ def _table(
             (
                 Cell(row.label, row.label, source=row.source),
                 number_cell(row.averages(), row.source),
-                *changes.get(row.label, (Cell(), Cell())),
+                *alone.cells(row.label),
+                *tested.cells(row.label),
                 number_cell(row.sigmas(), row.source),
                 *beside,
             )
@@ -96,45 +129,39 @@ def _table(
     tasks = ", ".join(rows[0].scores)
     caption = (
         f"Average of the test scores of {tasks} in percent, mean ± sample standard deviation over seeds; its change "
-        f"against {rows[0].label} with a 95 % interval (t test over seeds and test examples{_star(family)}). "
+        f"against single-task models and against {rows[0].label}, with 95 % intervals (t tests over seeds and test "
+        f"examples{_star(alone.family, tested.family)}). "
         "Task sigma: sample standard deviation of a seed's scores across tasks. Data used: of the examples that "
         "single-task models read, those that were read here, of each task at most all. The last column: tasks whose "
         "mean is not below that of the single-task model."
     )
-    columns = ("model", "average", "change", "interval", "task sigma", "data used (%)", "tasks ≥ single")
+    first = f"against {rows[0].variants[0].group}"
+    changes = ("against single", "interval", first, "interval")
+    columns = ("model", "average", *changes, "task sigma", "data used (%)", "tasks ≥ single")
     return Table("ablation", "Ablation", caption, columns, (("", tuple(lines)),))
 
 
-def _change(found: Difference, p: float | None, alpha: float) -> tuple[Cell, Cell]:
-    from mtlspec.results.tables import Cell, interval_text, signed, tone_of_change
-
-    sure = p is not None and p < alpha
-    tone, mark = tone_of_change(found.difference, sure=sure), "*" if sure else ""
-    change = Cell(signed(found.difference), found.difference, mark=mark, tone=tone, data={"p_holm": p})
-    return change, Cell(interval_text(found.interval))
+def _star(*families: Family) -> str:
+    tested = [family for family in families if family.size]
+    words = "; ".join(family.words for family in tested)
+    return f"; *: p < {tested[0].alpha:g} after {words}" if tested else ""
 
 
-def _star(family: Family) -> str:
-    return f"; *: p < {family.alpha:g} after {family.words}" if family.size else ""
-
-
-def _summary(rows: Sequence[Averaged], single: Averaged | None, tested: Tested, alpha: float) -> tuple[str, ...]:
-    from mtlspec.results.tables import signed
-
+def _summary(rows: Sequence[Averaged], single: Averaged | None, tested: Tests, alone: Tests) -> tuple[str, ...]:
     means = [sum(row.averages()) / len(row.averages()) for row in rows]
     best = max(range(len(rows)), key=means.__getitem__)
-    told = f"The best average has {rows[best].label}: {means[best]:.2f}"
+    first, top = rows[0].label, rows[best].label
+    told = f"The best average has {top}: {means[best]:.2f}"
     if best:
-        found, p = tested[best - 1]
-        luck = "could not be tested" if p is None else "is more than luck" if p < alpha else "may be luck"
-        told += f", {signed(found.difference)} against {rows[0].label}, which {luck}"
-    told += "."
+        told += f", {tested.words(top)} against {first}"
     if single is None:
-        return (told,)
-    alone = sum(single.averages()) / len(single.averages())
-    good = rows[best].at_least(single)
-    beside = f"Single-task models have {alone:.2f}; {rows[best].label} is not below them on {good} of"
-    return told, f"{beside} {len(rows[best].scores)} tasks."
+        return (f"{told}.",)
+    average = sum(single.averages()) / len(single.averages())
+    beside = f"Single-task models have {average:.2f} on average, {first} has {alone.words(first)} against them"
+    if best:
+        beside += f", {top} {alone.words(top)}"
+    good = f"{top} is not below them on {rows[best].at_least(single)} of {len(rows[best].scores)} tasks."
+    return f"{told}.", f"{beside}.", good
 
 
 def _numbers(rows: Sequence[Averaged], single: Averaged | None) -> dict[str, Any]:

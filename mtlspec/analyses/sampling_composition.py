@@ -1,7 +1,8 @@
-"""What batches were made of while models trained: examples of each task over the updates."""
+"""What batches were made of while models trained, and whether tasks that look hard came first (CA-MTL, Figure 8)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -12,46 +13,53 @@ from mtlspec.errors import StageError
 from mtlspec.spec.families import AnalysisOptions, Keep, Needed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     import numpy.typing as npt
 
-    from mtlspec.results.findings import Figure
+    from mtlspec.analyses._difficulty import Difficulty
     from mtlspec.results.jobs import AnalysisJob
-    from mtlspec.results.tables import Table
     from mtlspec.results.variants import Variant
 
 
 class Options(AnalysisOptions):
     """Of models of several tasks; the mean over their seeds. It shows which tasks a sampler takes first, and which it
-    leaves when they are learnt."""
+    leaves when they are learnt. Beside it, an estimate of how hard tasks with classes are by their training data alone
+    (Collins et al., 2018), which its authors trust with classes of difficulty, not with ranks."""
 
     type: Literal["sampling_composition"]
-    needs: ClassVar[tuple[Needed, ...]] = ("train",)
+    needs: ClassVar[tuple[Needed, ...]] = ("prepare", "train")
     reads_of_models: ClassVar[Keep] = "scores"
     parts: Annotated[int, Field(ge=3)] = Field(
         default=40, description="Into how many parts of equal length training is divided."
     )
+    alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="Peaks and difficulty agree if the p value after Holm's correction is below this."
+    )
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json` below `out`; returns facts for the stage's record."""
+        from mtlspec.analyses import _composition_views as views
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
 
         found = [_composition(variant, job, self.parts) for variant in variants(job.models) if len(variant.learnt) > 1]
         if not found:
             raise StageError("E567", "no model learns several tasks", hint="name one that does in `models`")
+        hard = _difficulties(found, job)
+        agreed = views.agreements(found, hard, self.alpha)
         findings = Findings(
             type=self.type,
             title="What batches were made of",
-            summary=tuple(map(_sentence, found)),
-            tables=(_table(found),),
-            figures=tuple(_draw(one, job.out / "figures") for one in found),
-            numbers={one.variant.slug: one.numbers() for one in found},
+            summary=tuple(views.sentence(one, agreed) for one in found),
+            tables=(views.composition_table(found, hard), *views.difficulty_tables(found, hard, agreed)),
+            figures=views.draw(found, hard, job.out / "figures"),
+            numbers={
+                "models": {one.variant.slug: one.numbers() for one in found},
+                "difficulty": {task: one.estimate for task, one in hard.items()},
+            },
         )
         findings.write(job.out)
-        return {"models": len(found)}
+        return {"models": len(found), "estimates": len(hard)}
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,19 @@ class Composition:
         """The part in which a task has its largest share; the first of several."""
         return int(self.shares[:, task].argmax())
 
+    def first_peak(self, task: int) -> int:
+        """The first part whose share is above that of the parts beside it, and not below the task's mean."""
+        import numpy as np
+
+        own = self.shares[:, task]
+        around = np.pad(own, 1, constant_values=-1.0)
+        peaks = (own >= around[:-2]) & (own >= around[2:]) & (own >= own.mean() - 1e-12)
+        return int(peaks.argmax())
+
     def numbers(self) -> dict[str, Any]:
-        return {"tasks": list(self.tasks), "ends": self.ends.tolist(), "shares": self.shares.tolist()}
+        peaks = [float(self.ends[self.first_peak(task)]) for task in range(len(self.tasks))]
+        shares, ends = self.shares.tolist(), self.ends.tolist()
+        return {"tasks": list(self.tasks), "ends": ends, "shares": shares, "first_peaks": peaks}
 
 
 def _composition(variant: Variant, job: AnalysisJob, parts: int) -> Composition:
@@ -96,49 +115,17 @@ def _composition(variant: Variant, job: AnalysisJob, parts: int) -> Composition:
     return Composition(variant, tasks, shares, ends, whole)
 
 
-def _sentence(one: Composition) -> str:
-    order = sorted(range(len(one.tasks)), key=one.peak)
-    first, rest = one.shares[0], one.shares[-1]
-    most = int(one.whole.argmax())
-    told = f"{one.variant.label}: most examples are of {one.tasks[most]} ({100 * one.whole[most]:.0f} %)"
-    peaks = ", ".join(one.tasks[task] for task in order)
-    grown = int((rest - first).argmax())
-    change = f"{100 * first[grown]:.0f} to {100 * rest[grown]:.0f} %"
-    return f"{told}; shares are largest in the order {peaks}; that of {one.tasks[grown]} grows most, from {change}."
+def _difficulties(found: Sequence[Composition], job: AnalysisJob) -> dict[str, Difficulty]:
+    """Task -> the estimate of its difficulty, where its data have classes."""
+    from mtlspec.analyses._difficulty import of_layer
+    from mtlspec.data.corpora import Corpora
+    from mtlspec.model.multitask import ABOUT
 
-
-def _table(found: Sequence[Composition]) -> Table:
-    from mtlspec.results.tables import Cell, Table
-
-    sections = []
+    corpora = Corpora.load(job.inputs)
+    layers: dict[str, tuple[str | None, str]] = {}
     for one in found:
-        lines = []
-        for number, task in enumerate(one.tasks):
-            own, peak = one.shares[:, number], one.peak(number)
-            values = (one.whole[number], own[0], own[-1], own[peak])
-            cells = (Cell(f"{100 * value:.1f}", 100 * float(value)) for value in values)
-            lines.append((Cell(task, task), *cells, Cell(f"{one.ends[peak]:.0f}", float(one.ends[peak]))))
-        sections.append((one.variant.label, tuple(lines)))
-    caption = (
-        "Share of a task in the examples that a model was trained on, in percent, mean over seeds: in all, in the "
-        "first and in the last part of training, at most, and up to which update that was. Parts are of equal length."
-    )
-    columns = ("task", "all", "first part", "last part", "largest", "until update")
-    return Table("composition", "What batches were made of", caption, columns, tuple(sections))
-
-
-def _draw(one: Composition, directory: Path) -> Figure:
-    from mtlspec.results.figures import CYCLE, drawing
-    from mtlspec.results.findings import Figure
-
-    name = f"composition_{one.variant.slug}"
-    colours = [CYCLE[number % len(CYCLE)] for number in range(len(one.tasks))]
-    with drawing(directory, name, 4.6, 2.9 + 0.2 * -(-len(one.tasks) // 3)) as axes:
-        axes.stackplot(one.ends, 100 * one.shares.T, labels=list(one.tasks), colors=colours, alpha=0.85)
-        axes.set_xlabel("update")
-        axes.set_ylabel("examples (%)")
-        axes.set_ylim(0, 100)
-        axes.margins(x=0)
-        axes.figure.legend(loc="outside lower center", ncols=3)
-    caption = "Share of each task in the examples of every part of training, mean over seeds."
-    return Figure(name, f"What batches were made of: {one.variant.label}", caption)
+        for task in json.loads((job.inputs[one.variant.runs[0].train] / ABOUT).read_bytes())["tasks"]:
+            layers[task["name"]] = (task["options"].get("data"), task["options"]["layer"])
+    read = {place: of_layer(corpora.named(place[0]), place[1]) for place in dict.fromkeys(layers.values())}
+    estimates = {task: read[place] for task, place in layers.items()}
+    return {task: estimate for task, estimate in estimates.items() if estimate is not None}

@@ -96,8 +96,9 @@ def _warnings(loaded: LoadedSpec, corpora: Mapping[str, Corpus]) -> list[str]:
 
 
 def _only_chooses(kind: str) -> bool:
+    """Answers do more: where all questions have one, it is still to be found."""
     about = layer_kind(kind)
-    return about.per_word or not about.about_words
+    return (about.per_word or not about.about_words) and not about.whole_text
 
 
 def _problems(project: Project, loaded: LoadedSpec, corpora: Mapping[str, Corpus]) -> dict[str, MtlspecError]:

@@ -56,7 +56,7 @@ def _tile(rows: int) -> Any:
     Memory is given by addresses and by steps, in numbers, from row to row (`a`: and from k to k); b has `_LANES` a row.
     """
 
-    @intrinsic  # type: ignore[misc]  # numba is not typed, and asks for a signature alone
+    @intrinsic  # type: ignore[untyped-decorator]  # numba is not typed, and asks for a signature alone
     def tile(_: Any, out: Any, out_row: Any, a: Any, a_row: Any, a_k: Any, b: Any, count: Any, add: Any) -> Any:  # noqa: ARG001
         number, pointer = types.intp, types.uintp
         signature = types.void(pointer, number, pointer, number, number, pointer, number, types.boolean)

@@ -28,6 +28,7 @@ FAMILIES = {  # of the encoder that each spec names
     "bert": "bert",
     "tinybert": "bert",
 }
+LAYERS = {"tinybert": 12, "bert": 6}  # of stand-ins: students take layers by number, a tenth of the heads must be one
 FIVE = ("mnli", "qqp", "qnli", "ag", "sst2")
 GLUE = ("cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst2", "stsb")
 OF_ALL = {"pair": 10}
@@ -107,7 +108,7 @@ def _project(root: Path, name: str, environment: dict[str, str]) -> Study:
         shutil.copytree(ROOT / folder, study.root / folder, dirs_exist_ok=True)
     write_glue(Path(environment["MTLSPEC_DATA"]) / "glue")
     write_transfer(Path(environment["MTLSPEC_DATA"]))
-    _write_encoder(study.root, FAMILIES[name], 12 if name == "tinybert" else 2)
+    _write_encoder(study.root, FAMILIES[name], LAYERS.get(name, 2))
     return study
 
 

@@ -30,24 +30,47 @@ def test_an_ablation_by_hand(study: Study) -> None:
     assert [row[0].text for row in (single, mtl, ca)] == ["stl: each task alone", "mtl: pos + ner", "ca: pos + ner"]
     assert [row[1].value for row in (single, mtl, ca)] == [86.0, 80.0, 85.5]
     assert [row[1].spread for row in (single, mtl, ca)] == pytest.approx([2**0.5] * 3)
-    assert (mtl[2].text, ca[2].value) == ("", 5.5)
-    assert ca[3].text == "−0.58 to +11.58"  # 5.5 ± 4.303 * sqrt(2 / 2 + 2 / 2): two seeds a side
-    assert [row[4].value for row in (single, mtl, ca)] == pytest.approx([10 / 2**0.5, 18 / 2**0.5, 13 / 2**0.5])
+    # 4.303 * sqrt(2 / 2 + 2 / 2) on either side: two seeds a side. A p value each, Holm's correction over two.
+    assert [row[2].value for row in (single, mtl, ca)] == [None, -6.0, -0.5]
+    assert [row[3].text for row in (single, mtl, ca)] == ["", "−12.08 to +0.08", "−6.58 to +5.58"]
+    assert (mtl[4].text, ca[4].value) == ("", 5.5)
+    assert ca[5].text == "−0.58 to +11.58"
+    assert mtl[2].data["p_holm"] == pytest.approx(2 * 0.0513, abs=1e-3)
+    assert [row[6].value for row in (single, mtl, ca)] == pytest.approx([10 / 2**0.5, 18 / 2**0.5, 13 / 2**0.5])
     # Single models read 800 examples of each task; ca read 200 of pos, and no more of ner than there are.
-    assert [row[5].text for row in (single, mtl, ca)] == ["", "100.0", "62.5"]
-    assert [row[6].text for row in (single, mtl, ca)] == ["", "0 of 2", "1 of 2"]
+    assert [row[7].text for row in (single, mtl, ca)] == ["", "100.0", "62.5"]
+    assert [row[8].text for row in (single, mtl, ca)] == ["", "0 of 2", "1 of 2"]
     assert findings.summary == (
-        "The best average has ca: pos + ner: 85.50, +5.50 against mtl: pos + ner, which may be luck.",
-        "Single-task models have 86.00; ca: pos + ner is not below them on 1 of 2 tasks.",
+        "The best average has ca: pos + ner: 85.50, +5.50 (may be luck) against mtl: pos + ner.",
+        "Single-task models have 86.00 on average, mtl: pos + ner has −6.00 (may be luck) against them, "
+        "ca: pos + ner −0.50 (may be luck).",
+        "ca: pos + ner is not below them on 1 of 2 tasks.",
     )
     study.run(options, "again")
     assert digest_tree(study.root / "out") == digest_tree(study.root / "again")
 
 
+def test_a_loss_that_is_more_than_luck_is_told(tmp_path: Path) -> None:
+    """Six seeds that scatter by a point: of two joint models, one loses ten points against single-task models."""
+    study = Study(tmp_path)
+    scatter = (0, 1, 0, 1, 0, 1)
+    for task in ("pos", "ner"):
+        study.add("stl", {task: [80 + more for more in scatter]})
+    study.add("mtl", {task: [70 + more for more in scatter] for task in ("pos", "ner")})
+    study.add("ca", {task: [80 + more for more in reversed(scatter)] for task in ("pos", "ner")})
+    findings, _ = study.run(ablation_table.Options(type="ablation_table"))
+    _, mtl, ca = findings.tables[0].rows
+    assert [(row[2].text, row[2].mark, row[4].mark) for row in (mtl, ca)] == [("−10.00", "*", ""), ("0.00", "", "*")]
+    assert (
+        "mtl: pos + ner has −10.00 (more than luck) against them, ca: pos + ner 0.00 (may be luck)."
+        in (findings.summary[1])
+    )
+
+
 def test_further_scores_count_in_the_spread_and_must_be_known(study: Study) -> None:
     findings, _ = study.run(ablation_table.Options(type="ablation_table", further_scores={"pos": ("accuracy",)}))
     # 90, 80 and 90 again
-    assert findings.tables[0].rows[0][4].value == pytest.approx(10 / 3**0.5)
+    assert findings.tables[0].rows[0][6].value == pytest.approx(10 / 3**0.5)
     with pytest.raises(StageError, match="task 'pos' has no score 'f1'") as caught:
         study.run(ablation_table.Options(type="ablation_table", further_scores={"pos": ("f1",)}), "again")
     assert (caught.value.code, caught.value.hint) == ("E563", "known: accuracy")
@@ -58,8 +81,11 @@ def test_models_without_single_ones_are_compared_with_each_other(tmp_path: Path)
     study.add("mtl", {"pos": [88], "ner": [70]})
     study.add("ca", {"pos": [91], "ner": [78]})
     findings, _ = study.run(ablation_table.Options(type="ablation_table"))
-    assert [row[5].text for row in findings.tables[0].rows] == ["", ""]
-    assert findings.summary[0].endswith("against mtl: pos + ner, which could not be tested.")
+    assert [row[2].text for row in findings.tables[0].rows] == ["", ""]
+    assert [row[7].text for row in findings.tables[0].rows] == ["", ""]
+    assert findings.summary == (
+        "The best average has ca: pos + ner: 84.50, +5.50 (could not be tested) against mtl: pos + ner.",
+    )
     alone = Study(tmp_path / "alone")
     alone.add("stl", {"pos": [90]})
     with pytest.raises(StageError, match="no model learns several tasks"):

@@ -17,8 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mtlspec.analyses import covsim, parameter_table, sampling_composition, task_embedding_map
+from mtlspec.analyses._composition_views import agreements, sentence
 from mtlspec.analyses._covariance import factor, similarity
 from mtlspec.analyses._covariance_tables import relative_change
+from mtlspec.analyses._difficulty import Difficulty, of_layer
 from mtlspec.contract.analyses import ToyRun, check_analysis
 from mtlspec.data.corpora import Corpora
 from mtlspec.data.prepared import Prepared
@@ -29,6 +31,7 @@ from mtlspec.model.multitask import build_model
 from mtlspec.plan.rows import ModelRow
 from mtlspec.results.findings import Findings
 from mtlspec.results.jobs import AnalysisJob
+from mtlspec.results.variants import Variant
 from mtlspec.spec.families import SHARING, TASKS, SharingOptions, TaskOptions
 from tests import toy
 from tests.model_rows import model_row
@@ -175,12 +178,15 @@ def _history(folder: Path, parts: Sequence[tuple[int, str, int]]) -> Path:
     folder.mkdir(parents=True)
     update, task, examples = zip(*parts, strict=True)
     pq.write_table(pa.table({"update": update, "task": task, "examples": examples}), folder / "history.parquet")
+    layers = {"pos": "pos", "ner": "size"}  # tags, and numbers, which are no classes
+    tasks = [{"name": name, "options": {"layer": layer}} for name, layer in layers.items()]
+    (folder / "model.json").write_text(json.dumps({"tasks": tasks}))
     return folder
 
 
-def test_shares_of_tasks_over_training(tmp_path: Path) -> None:
+def test_shares_of_tasks_over_training(tmp_path: Path, toy_prepared: Path) -> None:
     """Over six updates ner gives way to pos; the second seed has only pos in the end."""
-    rows, inputs = [], {}
+    rows, inputs = [], {"prepare-toy": toy_prepared}
     for seed, last in ((1, 2), (2, 0)):
         row = model_row("mtl", ["pos", "ner"], seed)
         own = [(at, "ner", 6) for at in (1, 2)] + [(at, "pos", 2) for at in (1, 2)]
@@ -191,23 +197,61 @@ def test_shares_of_tasks_over_training(tmp_path: Path) -> None:
     alone = model_row("stl", ["pos"])
     options = sampling_composition.Options(type="sampling_composition", parts=3)
     (tmp_path / "out").mkdir()
-    assert options.run(AnalysisJob((*rows, alone), inputs, tmp_path / "out")) == {"models": 1}
+    facts = options.run(AnalysisJob((*rows, alone), inputs, tmp_path / "out"))
+    assert facts == {"models": 1, "estimates": 1}
     findings = Findings.read(tmp_path / "out")
+    hard = of_layer(Prepared.load(toy_prepared), "pos")
+    assert hard is not None
     assert findings.numbers == {
-        "mtl-pos-ner": {
-            "tasks": ["pos", "ner"],
-            "ends": [2.0, 4.0, 6.0],
-            "shares": [[0.25, 0.75], [0.5, 0.5], [0.875, 0.125]],
-        }
+        "models": {
+            "mtl-pos-ner": {
+                "tasks": ["pos", "ner"],
+                "ends": [2.0, 4.0, 6.0],
+                "shares": [[0.25, 0.75], [0.5, 0.5], [0.875, 0.125]],
+                "first_peaks": [6.0, 2.0],
+            }
+        },
+        "difficulty": {"pos": hard.estimate},
     }
     pos, ner = findings.tables[0].rows
-    assert [cell.value for cell in pos[1:]] == pytest.approx([100 * 13 / 24, 25.0, 87.5, 87.5, 6.0])
-    assert [cell.text for cell in ner[1:]] == ["45.8", "75.0", "12.5", "75.0", "2"]
+    wanted = [100 * 13 / 24, 25.0, 87.5, 87.5, 6.0, 6.0, hard.estimate]
+    assert [cell.value for cell in pos[1:]] == pytest.approx(wanted)
+    assert [cell.text for cell in ner[1:]] == ["45.8", "75.0", "12.5", "75.0", "2", "2", "–"]
+    assert [row[0].text for row in findings.tables[1].rows] == ["pos"]
+    assert sum(cell.value for cell in findings.tables[1].rows[0][1:-1]) == pytest.approx(hard.estimate)
     assert findings.summary == (
-        "mtl: pos + ner: most examples are of pos (54 %); shares are largest in the order ner, pos; that of pos grows "
-        "most, from 25 to 88 %.",
+        "mtl: pos + ner: most examples are of pos (54 %); first peaks come in the order ner, pos; the share of pos "
+        "grows most, from 25 to 88 %.",
     )
     assert json.loads((tmp_path / "out/analysis.json").read_bytes())["figures"][0]["name"] == "composition_mtl-pos-ner"
     with pytest.raises(StageError) as caught:
         options.run(AnalysisJob((alone,), inputs, tmp_path / "none"))
     assert caught.value.code == "E567"
+
+
+def _composed(shares: Sequence[Sequence[float]]) -> sampling_composition.Composition:
+    tasks = tuple("abcd"[: len(shares[0])])
+    variant = Variant("mtl", tasks, (), (model_row("mtl", tasks),))
+    array = np.array(shares)
+    return sampling_composition.Composition(variant, tasks, array, np.arange(1.0, len(shares) + 1), array.mean(0))
+
+
+def test_a_first_peak_is_above_its_neighbours_and_not_below_the_mean() -> None:
+    made = _composed([[0.2, 0.5], [0.3, 0.5], [0.25, 0.5], [0.9, 0.5], [0.1, 0.5]])
+    assert made.first_peak(0) == 3  # 0.3 is above its neighbours, but below the mean of 0.35
+    assert made.first_peak(1) == 0  # a share that never changes
+    assert _composed([[0.9], [0.1], [0.95]]).first_peak(0) == 0
+
+
+def test_peaks_in_the_order_of_difficulty_agree_and_few_tasks_are_not_compared() -> None:
+    falling = np.eye(4) * 0.4 + 0.15
+    hard = {
+        task: Difficulty(0.0, 0.0, 0.0, 0.0, value) for task, value in zip("abcd", (4.0, 3.0, 2.0, 1.0), strict=True)
+    }
+    made = _composed(falling.tolist())
+    agreed = agreements([made], hard, 0.1)
+    assert agreed.of == {made.variant.slug: (pytest.approx(1.0), pytest.approx(2 / 24))}
+    assert sentence(made, agreed).endswith("peak earlier with tau +1.00 (more than luck).")
+    turned = _composed(falling[::-1].tolist())
+    assert agreements([turned], hard, 0.05).of[turned.variant.slug][0] == pytest.approx(-1.0)
+    assert agreements([made], {task: hard[task] for task in "abc"}, 0.05).of == {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mtlspec.execute.label_check import problems_of_prepared
+from mtlspec.execute.label_check import problems_of_prepared, warnings_of_prepared
 from mtlspec.execute.materialise import Materialised, materialise
 from mtlspec.execute.scheduler import Outcome, Scheduler
 from mtlspec.io.project import Project
@@ -119,5 +119,41 @@ def test_a_task_with_one_label_is_trained_and_warned_of_once(planned: Materialis
     scheduler._queue = [stage for stage in planned.plan.stages if stage.name in TRAINED]
     scheduler._next([])
     assert scheduler.watcher.lines == [  # type: ignore[attr-defined]
+        "warning: task 'pos' has nothing to learn: all that layer 'pos' of 'names' holds in training is 'N'"
+    ]
+
+
+QUESTIONS = """\
+card: data
+name: questions
+licence: x
+source: x
+root: corpus
+files:
+  - reader: mrqa
+    paths: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
+    layers: {answer: answer}
+"""
+
+
+def test_questions_that_all_have_an_answer_are_to_be_learnt(planned: Materialised, tmp_path: Path) -> None:
+    """Their one label is that there is an answer; where it stands is the task. A tag of all words says nothing."""
+    (tmp_path / "registry/data/questions.yaml").write_text(QUESTIONS)
+    spec = SPEC.replace("name: odd", "name: asked").replace("data: names", "data: {names: names, questions: questions}")
+    spec = spec.replace("layer: ner}", "layer: ner, data: names}").replace("layer: pos}", "layer: pos, data: names}")
+    spec = spec.replace("{card: small}", "{card: small, data: names}").replace(
+        "seeds:", "  qa: {type: qa_span, layer: answer, data: questions}\nseeds:"
+    )
+    (tmp_path / "specs/asked.yaml").write_text(spec)
+    for split in ("train", "dev", "test"):
+        write_text(tmp_path / f"corpus/{split}.jsonl", "")
+    asked = materialise(Project(tmp_path), tmp_path / "specs/asked.yaml")
+    for name, labels in (
+        ("names", {"ner": {"O": 1, "B-PER": 2}, "pos": {"N": 2}}),
+        ("questions", {"answer": {"answered": 3}}),
+    ):
+        found = {"train": labels, "unseen": {layer: [] for layer in labels}}
+        write_json(asked.places.artifact(f"prepare-{name}-small") / "labels.json", found)
+    assert warnings_of_prepared(asked) == [
         "warning: task 'pos' has nothing to learn: all that layer 'pos' of 'names' holds in training is 'N'"
     ]

@@ -69,3 +69,16 @@ def test_all_24_tasks_are_planned_with_length_256_and_8_epochs() -> None:
     assert joint["ca_mtl"].train.sampler.type == "mt_uncertainty" and joint["mtl"].train.sampler.type == "random"
     stages = Counter(stage.kind for stage in build_plan(loaded).stages)
     assert (stages["train"], stages["prepare"]) == (3 * (24 + 2), 24)
+
+
+def test_single_and_plain_models_of_glue_are_those_of_glue_minilm() -> None:
+    """So that they are trained once for both, and only what is compared with them is trained anew."""
+    plans = [
+        {stage.name: stage for stage in build_plan(load_spec(ROOT / f"specs/{name}.yaml", Project(ROOT))).stages}
+        for name in ("glue_minilm", "glue_minilm_ca_mtl")
+    ]
+    shared = [
+        name for name in plans[1] if name.startswith(("train-stl-", "train-mtl-", "evaluate-stl-", "evaluate-mtl-"))
+    ]
+    assert len(shared) == 2 * (15 + 3)
+    assert all(plans[0][name] == plans[1][name] for name in shared)
