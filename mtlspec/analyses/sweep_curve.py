@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.swept import Swept
 
 if TYPE_CHECKING:
     from mtlspec.results.jobs import AnalysisJob
 
 
-class Options(AnalysisOptions):
+class Options(Swept):
     """Takes the models that learn all tasks of the largest one. Groups with a `sweep` over the setting are curves;
     groups without one are levels beside them, and every point is compared with the first of these."""
 
     type: Literal["sweep_curve"]
-    over: str = Field(description="The swept setting, as `sweep` has it: `sharing.alpha`. Its values are numbers.")
     alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.05, description="Level of the tests, after Holm's correction."
     )

@@ -11,12 +11,15 @@ from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.check_baseline import check_baseline
 from mtlspec.spec.check_gates import check_gates
+from mtlspec.spec.check_swept import check_swept
 from mtlspec.spec.check_task_heads import check_task_heads
+from mtlspec.spec.check_told_apart import check_told_apart
 from mtlspec.spec.demands import Demanding
 from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.several_tasks import SeveralTasks, check_several_tasks
+from mtlspec.spec.swept import Swept
 from mtlspec.spec.watched import Watched, check_watched
 from mtlspec.spec.words import either, shorten
 
@@ -43,6 +46,9 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from check_task_heads(analysis, options, node, groups)
         if isinstance(options, SeveralTasks):
             yield from check_several_tasks(analysis, options, node, groups)
+            yield from check_told_apart(analysis, options, node, groups)
+        if isinstance(options, Swept):
+            yield from check_swept(analysis, options, node, groups)
         if isinstance(options, Watched):
             yield from check_watched(analysis, options, node, groups)
         above[name] = options

@@ -50,6 +50,13 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [mtl], tasks: [pos]"),
         ["18:43: error E957: one task cannot be told from others; name two at least"],
     ),
+    "curve over what nothing is swept over": (
+        ("models: [stl, mtl]", "models: [mtl]}\n  own: {type: sweep_curve, over: train.epochs"),
+        [
+            "18:34: error E990: no model group of several tasks in this analysis is swept over 'train.epochs'; name a "
+            "group with `sweep: {train.epochs: [...]}`"
+        ],
+    ),
     "dev scores on the way that no model is asked for": (
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: sampling_curves, models: [mtl]"),
         [
@@ -79,6 +86,46 @@ def test_a_broken_analysis_is_told_to_the_letter(name: str, complaints: Complain
     (old, new), lines = BROKEN[name]
     assert SPEC.count(old) == 1
     assert complaints(SPEC.replace(old, new)) == [f"specs/study.yaml:{line}" for line in lines]
+
+
+THIRD = SPEC.replace("train:\n", "  up: {type: tagging, layer: upos}\ntrain:\n", 1)
+TOGETHER = THIRD.replace("tasks: all", "tasks: [pos, up]") + "  own: {type: iap, models: [mtl], tasks: [pos, lem]}\n"
+
+
+def test_tasks_to_be_told_apart_are_learnt_by_one_model(complaints: Complaints, load: Load) -> None:
+    assert complaints(TOGETHER) == [
+        "specs/study.yaml:19:42: error E992: no model of this analysis learns two of these tasks together; its models "
+        "of several tasks learn: pos, up"
+    ]
+    load(TOGETHER.replace("tasks: [pos, lem]", "tasks: [pos, lem, up]"))
+
+
+@pytest.mark.parametrize(
+    ("over", "values", "line"),
+    [
+        ("train.epohcs", "[1, 2]", "E990: no model group of several tasks in this analysis is swept over"),
+        ("train.keep", "[best, last]", "E991: 'train.keep' is swept over 'best', and a curve goes over numbers"),
+        ("train.clip", "[null, 1.0]", "E991: 'train.clip' is swept over null, and a curve goes over numbers"),
+    ],
+)
+def test_a_curve_goes_over_numbers_of_a_sweep(over: str, values: str, line: str, complaints: Complaints) -> None:
+    for text in _swept(over, over.replace("epohcs", "epochs"), values):
+        (told,) = complaints(text)
+        assert told.startswith("specs/study.yaml:") and line in told
+
+
+def test_a_sweep_of_the_spec_or_of_a_group_makes_a_curve(complaints: Complaints, load: Load) -> None:
+    for text in _swept("train.epochs", "train.epochs", "[1, 2]"):
+        load(text)
+    own = SPEC.replace("each, sharing: hard", "each, sharing: hard, sweep: {train.epochs: [1, 2]}")
+    (told,) = complaints(own + "  own: {type: sweep_curve, over: train.epochs}\n")  # models of one task are passed over
+    assert "E990" in told
+
+
+def _swept(over: str, key: str, values: str) -> tuple[str, str]:
+    """A curve of a setting that the whole spec is swept over, and one of a group's."""
+    own, sweep = SPEC + f"  own: {{type: sweep_curve, over: {over}}}\n", f"sweep: {{{key}: {values}}}"
+    return own.replace("models:\n", f"{sweep}\nmodels:\n", 1), own.replace("train: {epochs: 8}", sweep)
 
 
 # The same of the spec with gated models, whose analyses begin in line 18.
