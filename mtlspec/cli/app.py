@@ -50,7 +50,7 @@ EXIT_CODES = (
     "130  interrupted",
     "141  the reader of the output went away",
 )
-_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 _IN_THE_WAY = (errno.ENOTDIR, errno.EEXIST)
 EXAMPLES = ("mtlspec init first", "mtlspec check specs/first.yaml", "mtlspec run specs/first.yaml")
 

@@ -74,7 +74,13 @@ def task_files(folder: Path, tasks: Sequence[Task]) -> Iterator[TaskFiles]:
 
 @contextmanager
 def lines_file(path: Path) -> Iterator[TextIO]:
-    """A file that appears, or replaces an older one, when all is written."""
+    """A file that appears, or replaces an older one, when all is written; a device or a pipe is written to at once."""
+    if path.is_dir():
+        raise SpecError("E549", "this is a folder, not a file", path, "name a file")
+    if path.exists() and not path.is_file():  # a rename would put a file in its place
+        with naming(path), path.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp") as folder:
         with (Path(folder) / path.name).open("w", encoding="utf-8", newline="") as file:

@@ -78,12 +78,12 @@ def read_files(names: Sequence[str], reader: ReaderOptions, layers: Mapping[str,
     def examples() -> Iterator[Example]:
         for name in names:
             if name == STDIN:
-                with tempfile.NamedTemporaryFile(prefix="mtlspec-") as copy:  # readers may look at a file twice
-                    shutil.copyfileobj(stdin, copy)
-                    copy.flush()
-                    yield from _parsed(reader, Path(copy.name), "standard input", taken)
-            else:
+                yield from _copied(reader, stdin, "standard input", taken)
+            elif Path(name).is_file():
                 yield from _parsed(reader, Path(name), name, taken)
+            else:  # a pipe that has a name
+                with Path(name).open("rb") as file:
+                    yield from _copied(reader, file, name, taken)
 
     kinds = {layer: kind for layer, column in taken.items() if (kind := reader.layer_kind(column)) is not None}
     return Input(_some(examples(), names), kinds, reader.layout)
@@ -108,9 +108,9 @@ def read_card(card: DataCard, split: str, project: Project, keep_going: bool) ->
 
 
 def require_files(names: Sequence[str]) -> None:
-    """Before anything is loaded: every file is there."""
+    """Before anything is loaded: every file is there. It may be a pipe, as of the shell's `<(command)`."""
     for name in names:
-        if name != STDIN and not Path(name).is_file():
+        if name != STDIN and (Path(name).is_dir() or not Path(name).exists()):
             what = "this is a folder, not a file" if Path(name).is_dir() else "there is no such file"
             raise DataError("E530", what, Path(name))
 
@@ -151,6 +151,14 @@ def _example(text: str, place: Place, form: Form) -> Example:
         message = f"{counted(sum(bool(part.strip()) for part in texts), 'text')} instead of two"
         return DataError("E535", message, place, "a line of pairs is two texts with a tab between them")
     return Sentence(str(place.line), (), {}, at, texts=texts)
+
+
+def _copied(reader: ReaderOptions, file: BinaryIO, shown: str, taken: Mapping[str, str]) -> Iterator[Example]:
+    """What a pipe brings; readers may look at a file twice."""
+    with tempfile.NamedTemporaryFile(prefix="mtlspec-") as copy:
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        yield from _parsed(reader, Path(copy.name), shown, taken)
 
 
 def _parsed(reader: ReaderOptions, path: Path, shown: str, taken: Mapping[str, str]) -> Iterator[Example]:

@@ -10,21 +10,32 @@
    the word has one inside.
 4. Signs between letters or digits stay (`well-known`, `3.5`, `1,000`, `10:30`, `and/or`, `AT&T`, `john_doe`).
 5. English contractions are two words, `do n't`, `she 's`, `we 'll`.
+6. Accents, vowel signs and joiners belong to the letter before them, in every script; a picture that is made of several
+   characters, and a flag, is one word.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal
 
 Tokens = Literal["rules", "blanks"]
 """How plain text becomes words."""
 
+# What Python's `\w` lacks of words: marks (of Hindi every other vowel), joiners, the hyphen that is not shown.
+_MARKS = "\u00ad\u200c\u200d" + "".join(
+    mark
+    for mark in map(chr, (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0)))
+    if unicodedata.category(mark)[0] == "M"
+)
 _PARTS = re.compile(
-    r"""
-    (?P<address>(?:https?://|www\.)\S*[\w/] | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)+)
+    rf"""
+    (?P<address>(?:https?://|www\.)\S*[\w/] | \w[\w.+-]{{0,63}}@[\w-]+(?:\.[\w-]+)+)
     | (?:[^\W\d_]\.)+[^\W\d_]?\.?(?!\w)                          # U.S., e.g., J.
-    | [\w][\w\u0300-\u036f]*(?:['’.,:/&_+-][\w\u0300-\u036f]+)*  # words, with signs inside
+    | \w[\w{_MARKS}]*(?:['’.,:/&_+-][\w{_MARKS}]+)*              # words, with signs inside
+    | [\U0001f1e6-\U0001f1ff]{{2}}                                # flags
+    | [^\w\s](?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[^\w\s])+      # pictures made of several
     | (?P<sign>[^\w\s])(?P=sign)*                                # signs, repeated ones together
     """,
     re.VERBOSE,

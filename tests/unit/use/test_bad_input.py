@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,8 @@ def test_pairs(pairs: Trained, words: Trained, capsys: pytest.CaptureFixture[str
             "error E546: the decoder of task 'dep' ('biaffine_dep') gives no probabilities; taggers and classifiers do",
         ),
         (["--files", "there"], 2, "there: error E549: there is something of this name already; name a new folder"),
+        (["-o", "there"], 2, "there: error E549: this is a folder, not a file; name a file"),
+        (["-o", "x" * 300], 6, "x" * 300 + ": error E690: the machine refuses: File name too long"),
         (["--reader", "conllu", "--card", "x"], 2, "--reader, --card: error E550: both say the format; name one"),
         (
             ["--reader", "{type: jsonl}"],
@@ -148,3 +152,21 @@ def test_roles_of_given_predicates_need_them(
         "error E548: task 'srl' was trained with given predicates, and this input has no 'srl'; "
         "read a format that has them, or choose other tasks: `--task`\n"
     )
+
+
+@pytest.mark.parametrize("reader", [[], ["--reader", "{type: brackets}"]], ids=["lines", "a reader"])
+def test_pipes_that_have_names_are_read_and_written(
+    reader: list[str], words: Trained, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a shell makes of `predict MODEL <(zcat new.gz) -o >(gzip > out.gz)`."""
+    text = "(S (NP (DT the) (NN cat)))\n" if reader else "the cat\n"
+    os.mkfifo("given")
+    os.mkfifo("asked")
+    with ThreadPoolExecutor(2) as others:
+        others.submit(Path("given").write_text, text)
+        answers = others.submit(Path("asked").read_text)
+        assert mtlspec(["predict", str(words.train), "given", *reader, "-o", "asked"]) == 0
+        (line,) = answers.result(60).splitlines()
+    assert json.loads(line)["words"] == ["the", "cat"] and json.loads(line)["place"] == "given:1"
+    assert Path("asked").is_fifo() and len(list(Path().iterdir())) == 2  # not replaced by a file
+    assert capsys.readouterr().out == ""

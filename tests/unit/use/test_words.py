@@ -20,6 +20,14 @@ CUT = {
     "He said 'no'.": "He said ' no ' .",
     "naïve cafe\u0301": "naïve cafe\u0301",
     "一つ。": "一つ 。",
+    "यह हिन्दी है।": "यह हिन्दी है ।",
+    "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd, \u0645\u064e\u0631\u062d\u0628\u064b\u0627!": (
+        "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd , \u0645\u064e\u0631\u062d\u0628\u064b\u0627 !"
+    ),
+    "co\u00adoperate": "co\u00adoperate",
+    "A \U0001f469\u200d\U0001f469\u200d\U0001f467 in \U0001f1e9\U0001f1ea: \U0001f44d\U0001f3fd\u2764\ufe0f": (
+        "A \U0001f469\u200d\U0001f469\u200d\U0001f467 in \U0001f1e9\U0001f1ea : \U0001f44d\U0001f3fd \u2764\ufe0f"
+    ),
 }
 
 
