@@ -108,7 +108,7 @@ def test_a_name_that_is_not_found_out_in_time_is_no_address_to_wait_for(
     finished: FinishedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr("mtlspec.track.mlflow._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("mtlspec.track.conversation._LOOK_SECONDS", 0.2)
     monkeypatch.setattr("socket.create_connection", lambda *place, **options: over.wait(LIMIT))
     report = publish(finished.project, "study", uri="http://mlflow.invalid")
     over.set()
