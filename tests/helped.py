@@ -94,20 +94,23 @@ class Language:
         ]
         return Oracle(type="oracle").select((TARGET,), runs)
 
-    def affinity(self, root: Path) -> dict[str, dict[str, float]]:
-        """By measure: what each of the others does to the target, in one joint training."""
+    def affinity(self, root: Path, seeds: int) -> dict[str, dict[str, float]]:
+        """By measure: what each of the others does to the target, the mean over short joint trainings of some seeds."""
         tasks = (TARGET, *OTHERS)
         self.train(root / "joint", tasks, 1, epochs=1)
         inputs = {"train": root / "joint/out", "encoder": self.encoder}
         inputs |= {f"prepare-{task}": path for task, path in self.prepared.items()}
         options = Affinity(type="task_affinity", transfer=("t",), updates=60, every=3, lr=2e-2)
-        (root / "look").mkdir()
-        options.measure(Measurement(model_row("all", list(tasks)), inputs, root / "look"))
-        found = json.loads((root / "look" / FILE).read_bytes())
-        rows = {other: found["tasks"].index(other) for other in OTHERS}
-        column = found["tasks"].index(TARGET)
+        every = []
+        for seed in range(1, seeds + 1):
+            out = root / f"look{seed}"
+            out.mkdir()
+            options.measure(Measurement(model_row("all", list(tasks), seed), inputs, out))
+            every.append(json.loads((out / FILE).read_bytes()))
+        rows = {other: every[0]["tasks"].index(other) for other in OTHERS}
+        column = every[0]["tasks"].index(TARGET)
         return {
-            measure: {other: found[measure][row][column] for other, row in rows.items()}
+            measure: {other: sum(found[measure][row][column] for found in every) / seeds for other, row in rows.items()}
             for measure in ("cosine", "look_ahead")
         }
 

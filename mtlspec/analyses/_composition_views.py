@@ -30,19 +30,28 @@ class Agreements:
 def agreements(found: Sequence[Composition], hard: Mapping[str, Difficulty], alpha: float) -> Agreements:
     taus = {}
     for one in found:
-        tasks = [number for number, task in enumerate(one.tasks) if task in hard]
+        peaks = {one.tasks[number]: part for number, part in _first_peaks(one)}
+        tasks = [task for task in peaks if task in hard]
         if len(tasks) >= _ENOUGH:
-            early = np.array([-one.first_peak(task) for task in tasks], np.float64)
-            taus[one.variant.slug] = agreement(np.array([hard[one.tasks[task]].estimate for task in tasks]), early)
+            early = np.array([-peaks[task] for task in tasks], np.float64)
+            taus[one.variant.slug] = agreement(np.array([hard[task].estimate for task in tasks]), early)
     family, ps = corrected("difficulty with first peaks", [p for _, p in taus.values()], alpha)
     return Agreements(family, {slug: (tau, p) for (slug, (tau, _)), p in zip(taus.items(), ps, strict=True)})
+
+
+def _first_peaks(one: Composition) -> list[tuple[int, int]]:
+    """Each task that was drawn at all, in the order of the model, with the part of its first peak."""
+    firsts = ((task, one.first_peak(task)) for task in range(len(one.tasks)))
+    return [(task, part) for task, part in firsts if part is not None]
 
 
 def sentence(one: Composition, agreed: Agreements) -> str:
     first, last = one.shares[0], one.shares[-1]
     most = int(one.whole.argmax())
     told = f"{one.variant.label}: most examples are of {one.tasks[most]} ({100 * one.whole[most]:.0f} %)"
-    peaks = ", ".join(one.tasks[task] for task in sorted(range(len(one.tasks)), key=one.first_peak))
+    peaks = ", ".join(one.tasks[task] for task, _ in sorted(_first_peaks(one), key=lambda peak: peak[1]))
+    never = [task for number, task in enumerate(one.tasks) if one.first_peak(number) is None]
+    told += f"; none are of {', '.join(never)}" if never else ""
     grown = int((last - first).argmax())
     change = f"{100 * first[grown]:.0f} to {100 * last[grown]:.0f} %"
     told += f"; first peaks come in the order {peaks}"
@@ -64,7 +73,7 @@ def composition_table(found: Sequence[Composition], hard: Mapping[str, Difficult
             own, peak, first = one.shares[:, number], one.peak(number), one.first_peak(number)
             values = (one.whole[number], own[0], own[-1], own[peak])
             cells = (Cell(f"{100 * value:.1f}", 100 * float(value)) for value in values)
-            ends = (Cell(f"{one.ends[part]:.0f}", float(one.ends[part])) for part in (peak, first))
+            ends = (_update(one, None if first is None else peak), _update(one, first))
             lines.append((Cell(task, task), *cells, *ends, _estimate(hard.get(task))))
         sections.append((one.variant.label, tuple(lines)))
     caption = (
@@ -75,6 +84,10 @@ def composition_table(found: Sequence[Composition], hard: Mapping[str, Difficult
     )
     columns = ("task", "all", "first part", "last part", "largest", "until update", "first peak", "difficulty")
     return Table("composition", _TITLE, caption, columns, tuple(sections))
+
+
+def _update(one: Composition, part: int | None) -> Cell:
+    return Cell("–") if part is None else Cell(f"{one.ends[part]:.0f}", float(one.ends[part]))
 
 
 def _estimate(hard: Difficulty | None) -> Cell:

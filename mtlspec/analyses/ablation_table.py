@@ -11,6 +11,7 @@ from pydantic import Field
 from mtlspec.errors import StageError
 from mtlspec.kinds import Sequence_
 from mtlspec.spec.demands import Comparing
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     from mtlspec.results.averages import Averaged
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mtlspec.results.tables import Cell, Table
 
 
-class Options(Comparing):
+class Options(Comparing, SeveralTasks):
     """Rows are the models that learn all tasks, in the order of the spec. Their averages are compared with that of
     single-task models (is there negative transfer?) and with that of the first of them (is it mended?)."""
 
@@ -106,6 +107,14 @@ def _tests(rows: Sequence[Averaged], other: Averaged | None, alpha: float) -> Te
     return Tests(family, dict(told))
 
 
+def _share_read(row: Averaged, single: Averaged, lengths: Lengths) -> float | None:
+    """None where single-task models read nothing (`train.examples: 0`)."""
+    from mtlspec.results.lengths import length_of
+
+    read = (seen.examples for variant in single.variants for seen in length_of(variant, lengths).tasks.values())
+    return row.share_read(single, lengths) if any(read) else None
+
+
 def _table(rows: Sequence[Averaged], single: Averaged | None, tested: Tests, alone: Tests, lengths: Lengths) -> Table:
     from mtlspec.results.averages import number_cell
     from mtlspec.results.tables import Cell, Table
@@ -114,8 +123,9 @@ def _table(rows: Sequence[Averaged], single: Averaged | None, tested: Tests, alo
     for row in [*([single] if single else []), *rows]:
         beside: tuple[Cell, ...] = (Cell(), Cell())
         if single is not None and row is not single:
-            share, good = row.share_read(single, lengths), row.at_least(single)
-            beside = (Cell(f"{100 * share:.1f}", 100 * share), Cell(f"{good} of {len(row.scores)}", good))
+            share, good = _share_read(row, single, lengths), row.at_least(single)
+            read = Cell("–") if share is None else Cell(f"{100 * share:.1f}", 100 * share)
+            beside = (read, Cell(f"{good} of {len(row.scores)}", good))
         lines.append(
             (
                 Cell(row.label, row.label, source=row.source),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mtlspec.errors import StageError
 from mtlspec.spec.demands import Comparing
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     from mtlspec.results.averages import Averaged
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from mtlspec.results.tables import Table
 
 
-class Options(Comparing):
+class Options(Comparing, SeveralTasks):
     """Rows are the models that learn all tasks, such as those of a sweep over `train.freeze`. An average can rest on
     one task that gains much; the table shows it without the one that it rests on most."""
 
@@ -71,11 +72,13 @@ def _summary(rows: Sequence[Averaged], task: str) -> tuple[str, ...]:
     best, worst = whole.index(max(whole)), whole.index(min(whole))
     told = (
         f"The best average has {rows[best].label} ({whole[best]:.2f}), the lowest {rows[worst].label} "
-        f"({whole[worst]:.2f}); {gain(rows, task):.2f} of the {whole[best] - whole[worst]:.2f} points are {task}'s."
+        f"({whole[worst]:.2f}): {whole[best] - whole[worst]:.2f} points, to which {task} adds {gain(rows, task):.2f}."
     )
     again = rest.index(max(rest))
-    still = "is still" if again == best else "is no longer the best, but"
-    return told, f"Without {task} it {still} {rows[again].label}: {rest[again]:.2f} against {rest[worst]:.2f}."
+    if again == best:
+        return told, f"Without {task} it is still {rows[best].label}: {rest[best]:.2f} against {rest[worst]:.2f}."
+    other = f"{rows[again].label}: {rest[again]:.2f} against {rest[best]:.2f} of {rows[best].label}"
+    return told, f"Without {task} it is {other}."
 
 
 def _table(rows: Sequence[Averaged], single: Averaged | None, task: str) -> Table:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from mtlspec.errors import StageError
-from mtlspec.spec.families import AnalysisOptions, Keep, Needed
+from mtlspec.spec.families import Keep, Needed
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mtlspec.results.variants import Variant
 
 
-class Options(AnalysisOptions):
+class Options(SeveralTasks):
     """Of models of several tasks; the mean over their seeds. It shows which tasks a sampler takes first, and which it
     leaves when they are learnt. Beside it, an estimate of how hard tasks with classes are by their training data alone
     (Collins et al., 2018), which its authors trust with classes of difficulty, not with ranks."""
@@ -42,9 +43,10 @@ class Options(AnalysisOptions):
         from mtlspec.results.findings import Findings
         from mtlspec.results.variants import variants
 
-        found = [_composition(variant, job, self.parts) for variant in variants(job.models) if len(variant.learnt) > 1]
+        several = [variant for variant in variants(job.models) if len(variant.learnt) > 1]
+        found = [made for variant in several if (made := _composition(variant, job, self.parts)) is not None]
         if not found:
-            raise StageError("E567", "no model learns several tasks", hint="name one that does in `models`")
+            raise StageError("E567", "no model was trained on several tasks", hint="name one that was in `models`")
         hard = _difficulties(found, job)
         agreed = views.agreements(found, hard, self.alpha)
         findings = Findings(
@@ -76,22 +78,27 @@ class Composition:
         """The part in which a task has its largest share; the first of several."""
         return int(self.shares[:, task].argmax())
 
-    def first_peak(self, task: int) -> int:
-        """The first part whose share is above that of the parts beside it, and not below the task's mean."""
+    def first_peak(self, task: int) -> int | None:
+        """The first part whose share is above that of the parts beside it, and not below the task's mean; None of a
+        task that no batch had."""
         import numpy as np
 
         own = self.shares[:, task]
+        if not own.any():
+            return None
         around = np.pad(own, 1, constant_values=-1.0)
         peaks = (own >= around[:-2]) & (own >= around[2:]) & (own >= own.mean() - 1e-12)
         return int(peaks.argmax())
 
     def numbers(self) -> dict[str, Any]:
-        peaks = [float(self.ends[self.first_peak(task)]) for task in range(len(self.tasks))]
+        firsts = [self.first_peak(task) for task in range(len(self.tasks))]
+        peaks = [None if part is None else float(self.ends[part]) for part in firsts]
         shares, ends = self.shares.tolist(), self.ends.tolist()
         return {"tasks": list(self.tasks), "ends": ends, "shares": shares, "first_peaks": peaks}
 
 
-def _composition(variant: Variant, job: AnalysisJob, parts: int) -> Composition:
+def _composition(variant: Variant, job: AnalysisJob, parts: int) -> Composition | None:
+    """None of a model that was not trained (`train.examples: 0`)."""
     import numpy as np
 
     from mtlspec.results.history import read_history
@@ -100,6 +107,8 @@ def _composition(variant: Variant, job: AnalysisJob, parts: int) -> Composition:
     counted, lasts = [], []
     for run in variant.runs:
         names, columns = read_history(job.inputs[run.train])
+        if not len(names):
+            return None
         last = int(columns["update"].max())
         cut = min(parts, last)
         counts = np.zeros((cut, len(tasks)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from mtlspec.errors import StageError
-from mtlspec.spec.families import AnalysisOptions
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mtlspec.results.tables import Table
 
 
-class Options(AnalysisOptions):
+class Options(SeveralTasks):
     """Takes the tasks of the smallest model of several tasks, the first where there are many, and all models that learn
     these and perhaps more: groups with `tasks: {type: listed, ...}`, or all tasks beside some of them."""
 

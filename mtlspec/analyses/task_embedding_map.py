@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mtlspec.errors import StageError
-from mtlspec.spec.families import AnalysisOptions, Keep, Needed
+from mtlspec.spec.families import Keep, Needed
+from mtlspec.spec.several_tasks import SeveralTasks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from mtlspec.results.variants import Variant
 
 _FEWEST = 4  # tasks, for a map of neighbours
-TENSOR = "sharing.embedding"  # [tasks, D], in the weights of models that tell tasks by vectors
+TENSORS = ("sharing.embedding", "sharing.vectors.weight")  # [tasks, D]: `ca_mtl`, `task_embedding`
 
 
-class Options(AnalysisOptions):
-    """Of models with an embedding for each task (`sharing: ca_mtl`); others are passed over. Two principal axes of a
-    model's embeddings are a map; where there are four tasks or more, a map that keeps neighbours together (t-SNE, from
-    these axes on, without chance) stands beside it. Seeds turn and mirror maps, so only cosines can be averaged."""
+class Options(SeveralTasks):
+    """Of models with an embedding for each task (`sharing: ca_mtl`, `task_embedding`); others are passed over. Two
+    principal axes of a model's embeddings are a map; where there are four tasks or more, a map that keeps neighbours
+    together (t-SNE, from these axes on, without chance) stands beside it. Seeds turn and mirror maps, so only cosines
+    can be averaged."""
 
     type: Literal["task_embedding_map"]
     needs: ClassVar[tuple[Needed, ...]] = ("train",)
@@ -40,7 +42,7 @@ class Options(AnalysisOptions):
 
         found = [made for variant in variants(job.models) if (made := _embedded(variant, job)) is not None]
         if not found:
-            hint = "name models of several tasks with `sharing: ca_mtl`"
+            hint = "name models of several tasks with `sharing: ca_mtl` or `task_embedding`"
             raise StageError("E568", "no model of two tasks or more has embeddings of them", hint=hint)
         findings = Findings(
             type=self.type,
@@ -111,11 +113,12 @@ def _embedded(variant: Variant, job: AnalysisJob) -> Embedded | None:
     found, tasks = [], ()
     for run in variant.runs:
         weights = strategy_weights(job.inputs[run.train])
-        if TENSOR not in weights:
+        own = next((weights[name] for name in TENSORS if name in weights), None)
+        if own is None:
             return None
         about = json.loads((job.inputs[run.train] / "model.json").read_bytes())
         tasks = tuple(task["name"] for task in about["tasks"])
-        found.append(weights[TENSOR].double().numpy())
+        found.append(own.double().numpy())
     return Embedded(variant, tasks, tuple(found))
 
 
@@ -128,9 +131,11 @@ def _pairs(one: Embedded) -> list[tuple[float, str, str]]:
 
 def _sentence(one: Embedded) -> str:
     pairs = _pairs(one)
+    if len(pairs) == 1:
+        return f"{one.variant.label}: of two tasks, cosines without the mean tell nothing."
     (high, *near), (low, *far) = pairs[0], pairs[-1]
     told = f"{one.variant.label}: {near[0]} and {near[1]} have the most similar embeddings (cosine {high:.2f})"
-    return f"{told}, {far[0]} and {far[1]} the least ({low:.2f})." if len(pairs) > 1 else f"{told}."
+    return f"{told}, {far[0]} and {far[1]} the least ({low:.2f})."
 
 
 def _table(one: Embedded) -> Table:

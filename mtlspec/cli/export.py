@@ -31,17 +31,14 @@ def command(
     With --log it is a model of MLflow, too, and a folder need not be named: in the project's own store, or at the
     server that MLFLOW_TRACKING_URI names. The same model is logged once.
     """
-    import tempfile
-
-    from mtlspec.cli.exporting import logged, made_of, require_place, require_run
+    from mtlspec.cli.exporting import logged, made_of, opened, require_place, require_run
     from mtlspec.cli.prediction import ready
 
     require_place(folder, log)
     if log:
         require_run(model)
     predictor = ready(model, None, "cpu")
-    with tempfile.TemporaryDirectory(prefix="mtlspec-") as own:
-        out = folder or Path(own) / "model"
+    with opened(folder, predictor) as out:
         made_of(predictor, out, task, folder is not None)
         if log:
             logged(predictor, out, task)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +36,18 @@ def require_run(model: str) -> None:
         raise SpecError("E576", message, Place("--log"), "name a model of a run as `spec/model`")
 
 
+@contextmanager
+def opened(folder: Path | None, predictor: Predictor) -> Iterator[Path]:
+    """The folder that was named, or one of the project's own that goes when the model is logged."""
+    if folder is not None:
+        yield folder
+        return
+    state = _project(predictor).state
+    state.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=state, prefix="export-") as own:
+        yield Path(own) / "model"
+
+
 def made_of(predictor: Predictor, folder: Path, task: str | None, shown: bool) -> None:
     """The exported folder; its name is said where somebody chose one."""
     from mtlspec.use.export import export_model
@@ -53,8 +68,7 @@ def logged(predictor: Predictor, folder: Path, task: str | None) -> None:
 
     places = predictor.found.places
     assert places is not None
-    project = Project(places.base.parents[2])
-    part = task if len(predictor.tasks) > 1 else None
+    part, project = task if len(predictor.tasks) > 1 else None, _project(predictor)
     with console.doing("logging in MLflow"):
         found = log_export(project, places.spec_name, predictor.name.partition("/")[2], folder, part)
     console.say(f"{'logged' if found.new else 'logged before'} in MLflow at {found.place}")
@@ -68,3 +82,9 @@ def _near(path: Path) -> str:
     """As it is named from here."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _project(predictor: Predictor) -> Project:
+    places = predictor.found.places
+    assert places is not None
+    return Project(places.base.parents[2])

@@ -11,6 +11,7 @@ from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.check_baseline import check_baseline
 from mtlspec.spec.check_gates import check_gates
+from mtlspec.spec.check_named_tasks import check_named_tasks
 from mtlspec.spec.check_swept import check_swept
 from mtlspec.spec.check_task_heads import check_task_heads
 from mtlspec.spec.check_told_apart import check_told_apart
@@ -44,6 +45,8 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from _check_groups_read(analysis, options, above, models)
                 yield from check_gates(analysis, options, node, groups)
                 yield from check_task_heads(analysis, options, node, groups)
+        if options is not None:
+            yield from check_named_tasks(analysis, node, listed=not isinstance(options, SeveralTasks))
         if isinstance(options, SeveralTasks):
             yield from check_several_tasks(analysis, options, node, groups)
             yield from check_told_apart(analysis, options, node, groups)

@@ -34,9 +34,9 @@ def check_models(node: Node, groups: Mapping[str, ModelGroup], tasks: Sequence[s
     for name, group in groups.items():
         model = node.near(("models", name))
         yield from _check_fit(name, group, tasks, model)
-        yield from check_start(name, groups, tasks, model, tuple(shared))
+        yield from check_start(name, groups, tasks, model, tuple(shared), tuple(node.children("models")))
         yield from check_seeds(name, groups, model, seeds)
-        yield from check_choice(name, groups, tasks, model, tuple(shared), len(seeds))
+        yield from check_choice(name, groups, tasks, model, tuple(shared), seeds)
         sweep = {**shared, **model.children("sweep")}
         yield from check_by_tasks(name, group, tasks, model, tuple(sweep))
         for key, values in sweep.items():

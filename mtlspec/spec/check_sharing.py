@@ -57,12 +57,11 @@ def check_sharing(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spec
     for name, group in groups.items():
         for shared in sharings(node, name, group):
             options = shared.options
-            problem = (
-                options.problem(group.starts_from is not None)
-                or _unlike(group, options, groups, tuple(tasks))
-                or _misfit(group, options, tasks)
-            )
+            unlike = _unlike(group, options, groups, tuple(tasks))
+            problem = options.problem(group.starts_from is not None) or unlike or _misfit(group, options, tasks)
             place = shared.blamed(problem).place if problem is not None else None
+            if problem is not None and problem == unlike:
+                place = node.near(("models", name, "start")).place
             if problem is None or place is None or (place, problem) in seen:
                 continue
             seen.add((place, problem))  # a sweep of the whole spec is wrong once, not once a group

@@ -14,15 +14,22 @@ from mtlspec.spec.words import shorten
 
 
 def check_start(
-    name: str, groups: Mapping[str, ModelGroup], tasks: Sequence[str], model: Node, swept: Sequence[str]
+    name: str,
+    groups: Mapping[str, ModelGroup],
+    tasks: Sequence[str],
+    model: Node,
+    swept: Sequence[str],
+    said: Sequence[str],
 ) -> Iterator[SpecError]:
-    """`swept` are the sweep keys of the whole spec, which every group shares."""
+    """`swept` are the sweep keys of the whole spec, which every group shares; `said` are the groups that it names."""
     group = groups[name]
     start = group.starts_from
     if start is None:
         return
     place = model.near(("start", "group")).place
     above = groups_above(name, groups)
+    if start.group in said[: said.index(name)] and start.group not in groups:
+        return  # what is wrong with that group is told elsewhere
     if start.group not in above:
         message = f"there is no model group '{shorten(start.group)}' above '{name}' to start from"
         yield SpecError("E181", message, place, did_you_mean(start.group, above))

@@ -47,16 +47,21 @@ def check_task_set(model: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
 
 
 def check_choice(
-    name: str, groups: Mapping[str, ModelGroup], tasks: Sequence[str], model: Node, swept: Sequence[str], seeds: int
+    name: str,
+    groups: Mapping[str, ModelGroup],
+    tasks: Sequence[str],
+    model: Node,
+    swept: Sequence[str],
+    seeds: Sequence[int],
 ) -> Iterator[SpecError]:
-    """What a selected task set reads must stand above it; `swept` are the sweep keys of the whole spec."""
+    """What a selected task set reads must stand above it; `swept` and `seeds` are those of the whole spec."""
     options = groups[name].task_set
     if not isinstance(options, SelectedTaskSet) or options.problem(tasks) is not None:
         return
     said = model.near(("tasks",))
-    if seeds < options.least_seeds:
-        message = f"'{options.type}' needs at least {options.least_seeds} seeds, and the spec has {seeds}"
-        yield SpecError("E177", message, said.place)
+    if len(groups[name].seeds_among(seeds)) < options.least_seeds:
+        whose = "the spec" if groups[name].seeds is None else f"'{name}'"
+        yield _too_few(options, whose, len(groups[name].seeds_among(seeds)), said)
     reads = [read for _, known in options.sets(tasks) for read in options.reads(known, tasks)]
     above = groups_above(name, groups)
     for group in dict.fromkeys(group for group, _ in reads):
@@ -66,12 +71,20 @@ def check_choice(
             yield SpecError("E178", message, place.place, did_you_mean(group, above))
             continue
         source = groups[group]
+        known_seeds = len(source.seeds_among(seeds))
+        if known_seeds < options.least_seeds <= len(groups[name].seeds_among(seeds)):
+            yield _too_few(options, f"'{group}', from which '{name}' chooses,", known_seeds, place)
         missing = _missing([names for other, names in reads if other == group], source, tasks)
         if missing is not None:
             message = f"'{group}' has no model of {missing}, from which the tasks of '{name}' are chosen"
             yield SpecError("E179", message, place.place)
         question = f"from which of its models are the tasks of '{name}' chosen?"
         yield from check_swept("E199", question, group, source, groups[name], swept, place)
+
+
+def _too_few(options: SelectedTaskSet, whose: str, seeds: int, said: Node) -> SpecError:
+    message = f"'{options.type}' needs at least {options.least_seeds} seeds, and {whose} has {seeds}"
+    return SpecError("E177", message, said.place)
 
 
 def _missing(wanted: Sequence[frozenset[str]], source: ModelGroup, tasks: Sequence[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Checks of options whose keys are tasks: a weight for a task that does not exist would have no effect."""
+"""Checks of options that map tasks to something: a weight for a task that does not exist would have no effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from mtlspec.errors import Place, SpecError, did_you_mean
 from mtlspec.spec.nodes import Node
 from mtlspec.spec.words import shorten
 
-_KEYED = (("balance", "static", "weights", "to weigh"), ("sampler", "mt_uncertainty", "proxy", "to lend scores to"))
+_LENDS = "to lend scores to"  # the value is a task, too
+_KEYED = (("balance", "static", "weights", "to weigh"), ("sampler", "mt_uncertainty", "proxy", _LENDS))
 """A part of `train`, its type, the option that maps tasks to something, and what for."""
 
 
@@ -18,6 +19,13 @@ def check_weights(train: Node, tasks: Sequence[str]) -> Iterator[SpecError]:
         if tasks and key not in tasks:
             message = f"there is no task '{shorten(key)}' {purpose}"
             yield SpecError("E176", message, said.key or said.place, did_you_mean(key, tasks))
+        if purpose != _LENDS or not isinstance(said.value, str):
+            continue
+        if tasks and said.value not in tasks:
+            message = f"there is no task '{shorten(said.value)}' to lend scores to '{shorten(key)}'"
+            yield SpecError("E176", message, said.place, did_you_mean(said.value, tasks))
+        elif said.value == key:
+            yield SpecError("E176", f"'{shorten(key)}' cannot lend scores to itself", said.place, "name another task")
 
 
 def swept_train(key: str, value: Node, key_place: Place) -> Node:

@@ -82,7 +82,8 @@ def _words(own: Prediction) -> str:
         return "too few tasks, or too little difference, for a correlation"
     low, high = own.interval
     sure = "more than chance" if own.p < 0.05 else "chance could do as much"
-    interval = f"95 % of samples of tasks {signed(low)} to {signed(high)}"
+    every = "all samples of so few tasks agree"  # which is no interval: other tasks might not
+    interval = f"95 % of samples of tasks {signed(low)} to {signed(high)}" if low < high else every
     return f"rank correlation {signed(own.rho)} ({interval}; p = {own.p:.3f}: {sure})"
 
 

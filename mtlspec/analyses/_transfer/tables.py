@@ -38,7 +38,8 @@ def find(options: Options, job: AnalysisJob) -> dict[str, Any]:
     if found.oracle:
         tables.append(_chosen_table(found))
     seeds = min(len(score.runs) for score in found.alone.values()) if found.alone else 0
-    summary = (*sentences(found), *_few_seeds(options, seeds))
+    by = "tests" if options.arrows == "tests" else f"the rule of {options.k:g} standard deviations"
+    summary = (*sentences(found, by), *_few_seeds(options, seeds))
     numbers = {"transfer": found.stored(), "arrows": judged.words}
     Findings(options.type, "Who helps whom", summary, tuple(tables), (), numbers).write(job.out)
     up, down = arrows(score for scores in found.pairs.values() for score in scores.values())
@@ -135,10 +136,13 @@ def _cell(score: Score | None, *, own: bool, plain: bool) -> Cell:
     return Cell(f"{score.mean:.2f}{SIGNS[arrow]}", score.mean, score.std, "", tone, score.source, data)
 
 
-def sentences(found: Transfer) -> tuple[str, ...]:
+def sentences(found: Transfer, by: str) -> tuple[str, ...]:
+    """`by`: what an arrow went by."""
     cells = [score for scores in found.pairs.values() for score in scores.values()]
     up, down = arrows(cells)
-    told = [f"In pairs ({found.name}) tasks are higher than alone in {up} of {len(cells)} cases, lower in {down}."]
+    told = [
+        f"By {by}, tasks in pairs ({found.name}) are higher than alone in {up} of {len(cells)} cases, lower in {down}."
+    ]
     rows = {task: arrows(found.pairs.get(task, {}).values()) for task in found.tasks}
     columns = {task: arrows(found.column(task).values()) for task in found.tasks}
     told += _extremes(("Helps others", "Harms others"), rows)
@@ -168,10 +172,8 @@ def _missed(counts: dict[str, tuple[int, int]], without: ByTask) -> Iterable[str
     if without:
         missed = [task for task, (up, down) in counts.items() if down > up]
         harmful = [task for task, (up, down) in counts.items() if up > down]
-        yield (
-            f"Left out of all tasks, {', '.join(missed) or 'no task'} is missed more often than not;"
-            f" the others gain without {', '.join(harmful) or 'none of them'}."
-        )
+        yield f"Left out of all tasks, missed by more others than do better: {', '.join(missed) or 'none'}."
+        yield f"Left out of all tasks, missed by fewer others than do better: {', '.join(harmful) or 'none'}."
 
 
 def _few_seeds(options: Options, seeds: int) -> tuple[str, ...]:

@@ -106,9 +106,27 @@ def test_the_task_that_decides_the_average_is_found(tmp_path: Path) -> None:
     assert findings.numbers["gains"] == pytest.approx({"pos": -1 / 3, "ner": -1 / 3, "rte": 5.0})
     assert findings.summary == (
         "The best average has ca: pos + ner + rte [freeze 0.5] (81.00), the lowest ca: pos + ner + rte [freeze 0.0] "
-        "(76.67); 5.00 of the 4.33 points are rte's.",
-        "Without rte it is no longer the best, but ca: pos + ner + rte [freeze 0.25]: 85.50 against 85.00.",
+        "(76.67): 4.33 points, to which rte adds 5.00.",
+        "Without rte it is ca: pos + ner + rte [freeze 0.25]: 85.50 against 84.00 of ca: pos + ner + rte [freeze 0.5].",
     )
+
+
+def test_a_row_that_is_best_with_and_without_the_deciding_task_is_told_once(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add("mtl", {"pos": [80], "rte": [50]})
+    study.add("ca", {"pos": [82], "rte": [60]})
+    findings, _ = study.run(freezing_table.Options(type="freezing_table"))
+    assert findings.summary[1] == "Without rte it is still ca: pos + rte: 82.00 against 80.00."
+
+
+def test_single_models_that_read_nothing_have_no_share_of_data(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    for task in ("pos", "ner"):
+        study.add("stl", {task: [20]}, updates={task: 0})
+    study.add("ca", {"pos": [80], "ner": [70]})
+    findings, _ = study.run(ablation_table.Options(type="ablation_table"))
+    (row,) = (row for row in findings.tables[0].rows if row[0].text.startswith("ca"))
+    assert row[-2].text == "–" and row[-1].text == "2 of 2"
 
 
 def test_more_tasks_are_a_curve_of_the_tasks_in_common(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file
 
 from mtlspec.analyses import covsim, parameter_table, sampling_composition, task_embedding_map
 from mtlspec.analyses._composition_views import agreements, sentence
@@ -39,11 +40,18 @@ from tests.trainings import write_training
 from tests.unit.analyses.averaged import evaluation
 
 
-def model(row: ModelRow, folder: Path, encoder: Path, data: Prepared, sharing: str, moved: Sequence[str] = ()) -> Path:
+def model(
+    row: ModelRow,
+    folder: Path,
+    encoder: Path,
+    data: Prepared,
+    sharing: str | dict[str, str],
+    moved: Sequence[str] = (),
+) -> Path:
     """A model as it is before training, but for the encoder's parameters whose names have one of these parts."""
     torch.manual_seed(row.seed)
     chosen = {name: parse(TASKS, TaskOptions, toy.TASKS[name]) for name in row.tasks}
-    strategy = parse(SHARING, SharingOptions, {"type": sharing})
+    strategy = parse(SHARING, SharingOptions, {"type": sharing} if isinstance(sharing, str) else sharing)
     built = build_model(Encoder.load(encoder), strategy, chosen, Corpora.single(data).labels(chosen))
     with torch.no_grad():
         for name, parameter in built.encoder.named_parameters():
@@ -167,6 +175,23 @@ def test_maps_have_two_axes_and_cosines_without_the_mean() -> None:
     assert found == pytest.approx(np.array([[1.0, -1.0], [-1.0, 1.0]]))
 
 
+@pytest.mark.parametrize("at", ["decoder", "encoder"])
+def test_vectors_of_task_embeddings_are_a_map_too(
+    at: str, toy_encoder: Path, toy_prepared: Path, tmp_path: Path
+) -> None:
+    row, data = replace(model_row("dec", ["pos", "names"]), measure=None), Prepared.load(toy_prepared)
+    built = model(row, tmp_path / "model", toy_encoder, data, {"type": "task_embedding", "at": at})
+    (tmp_path / "out").mkdir()
+    options = task_embedding_map.Options(type="task_embedding_map")
+    assert options.run(AnalysisJob((row,), {row.train: built}, tmp_path / "out")) == {"models": 1}
+    findings = Findings.read(tmp_path / "out")
+    assert findings.summary == ("dec: pos + names: of two tasks, cosines without the mean tell nothing.",)
+    numbers = findings.numbers["dec-pos-names"]
+    own = load_file(built / "model.safetensors")["sharing.vectors.weight"].double().numpy()
+    assert numbers["tasks"] == ["pos", "names"]
+    assert np.array(numbers["cosines"][0]) == pytest.approx(task_embedding_map.cosines(own))
+
+
 def test_models_without_embeddings_are_refused(run: ToyRun, tmp_path: Path) -> None:
     singles = tuple(row for row in run.models if row.group == "stl")
     with pytest.raises(StageError) as caught:
@@ -241,6 +266,28 @@ def test_a_first_peak_is_above_its_neighbours_and_not_below_the_mean() -> None:
     assert made.first_peak(0) == 3  # 0.3 is above its neighbours, but below the mean of 0.35
     assert made.first_peak(1) == 0  # a share that never changes
     assert _composed([[0.9], [0.1], [0.95]]).first_peak(0) == 0
+
+
+def test_a_task_that_no_batch_had_has_no_peak() -> None:
+    made = _composed([[0.9, 0.0, 0.1], [0.4, 0.0, 0.6]])
+    assert [made.first_peak(task) for task in range(3)] == [0, None, 1]
+    hard = {task: Difficulty(0.0, 0.0, 0.0, 0.0, 1.0) for task in "abc"}
+    assert "; none are of b; first peaks come in the order a, c; " in sentence(made, agreements([made], hard, 0.05))
+
+
+def test_models_that_were_not_trained_have_no_batches(tmp_path: Path, toy_prepared: Path) -> None:
+    """`train.examples: 0` is CA-MTL's start without data."""
+    trained, untrained = model_row("mtl", ["pos", "ner"]), model_row("none", ["pos", "ner"])
+    inputs = {"prepare-toy": toy_prepared, trained.train: _history(tmp_path / "a", [(1, "pos", 2), (1, "ner", 2)])}
+    empty = {"update": pa.array([], "int64"), "task": pa.array([], "string"), "examples": pa.array([], "int64")}
+    inputs[untrained.train] = tmp_path / "b"
+    inputs[untrained.train].mkdir()
+    pq.write_table(pa.table(empty), tmp_path / "b/history.parquet")
+    options = sampling_composition.Options(type="sampling_composition", parts=3)
+    (tmp_path / "out").mkdir()
+    assert options.run(AnalysisJob((trained, untrained), inputs, tmp_path / "out"))["models"] == 1
+    with pytest.raises(StageError, match=r"E567.*no model was trained on several tasks"):
+        options.run(AnalysisJob((untrained,), inputs, tmp_path / "none"))
 
 
 def test_peaks_in_the_order_of_difficulty_agree_and_few_tasks_are_not_compared() -> None:

@@ -16,7 +16,7 @@ def check(root: Path, seed: int) -> tuple[bool, bool, dict[str, bool]]:
     """Is the helper chosen, is the stranger, and does each measure of affinity rank the helper first?"""
     language = Language.make(root, seed)
     selection = language.choice(root / "runs", SEEDS)
-    affinity = language.affinity(root / "affinity")
+    affinity = language.affinity(root / "affinity", SEEDS)
     first = {measure: found[HELPER] > found[STRANGER] for measure, found in affinity.items()}
     return HELPER in selection.tasks, STRANGER in selection.tasks, first
 
@@ -30,7 +30,7 @@ def test_pairs_tell_the_helper_from_the_stranger(tmp_path: Path) -> None:
     assert abs(stranger["paired"] - stranger["alone"]) < 5
 
 
-@pytest.mark.slow  # 320 models
+@pytest.mark.slow  # 320 models and 100 short trainings
 def test_the_helper_is_found_and_the_stranger_is_not_chosen_in_20_of_20_languages(tmp_path: Path) -> None:
     found = [check(tmp_path / str(seed), seed) for seed in range(1, LANGUAGES + 1)]
     chosen, wrong, first = zip(*found, strict=True)

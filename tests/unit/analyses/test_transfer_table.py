@@ -88,6 +88,8 @@ def test_what_was_planted_is_found(planted: Any, tmp_path: Path, arrows: str) ->
     downs = {(a, b) for a, row in found.pairs.items() for b, score in row.items() if score.arrow == "down"}
     assert ups == {("pos", "chunk"), ("chunk", "pos"), ("ner", "hyp")} and downs == {("hyp", "ner")}
     assert facts == {"tasks": 4, "pairs_higher": 3, "pairs_lower": 1}
+    by = {"tests": "tests", "k_sigma": "the rule of 1.5 standard deviations"}[arrows]
+    assert findings.summary[0].startswith(f"By {by}, tasks in pairs (pair) are higher than alone in 3 of 12 cases")
     assert {task: score.arrow for task, score in found.all.items()} == {
         "pos": "up", "chunk": "up", "ner": "down", "hyp": "up",
     }  # fmt: skip
@@ -157,3 +159,4 @@ def test_analyses_go_on_from_a_table(planted: Any, tmp_path: Path, kind: str) ->
     else:
         assert findings.numbers["predictions"]["ours"]["same_direction"] == 4
         assert facts["correlations"]["ours"] == pytest.approx(1.0)
+        assert "+1.00 (all samples of so few tasks agree; p = " in findings.summary[0]

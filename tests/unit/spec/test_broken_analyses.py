@@ -46,6 +46,17 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [mtl], tasks: [pos, lme]"),
         ["18:48: error E956: there is no task 'lme'; did you mean 'lem'?"],
     ),
+    "scores of a task that is not there": (
+        ("models: [stl, mtl]", "models: [mtl]}\n  own: {type: ablation_table, further_scores: {lme: [f1]}"),
+        ["18:48: error E956: there is no task 'lme'; did you mean 'lem'?"],
+    ),
+    "batches of models of one task": (
+        ("models: [stl, mtl]", "models: [mtl]}\n  own: {type: sampling_composition, models: [stl]"),
+        [
+            "18:45: error E953: every model of this analysis learns one task, and it tells the tasks of a model apart; "
+            "name a group with `tasks: all` or `tasks: pairs`"
+        ],
+    ),
     "one task to be told apart": (
         ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: iap, models: [mtl], tasks: [pos]"),
         ["18:43: error E957: one task cannot be told from others; name two at least"],

@@ -218,6 +218,14 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("train: {epochs: 8}", "train: {sampler: {type: mt_uncertainty, proxy: {foo: pos}}}"),
         ["15:84: error E176: there is no task 'foo' to lend scores to; known: lem, pos"],
     ),
+    "proxy that is no task": (
+        ("train: {epochs: 8}", "train: {sampler: {type: mt_uncertainty, proxy: {lem: poss}}}"),
+        ["15:89: error E176: there is no task 'poss' to lend scores to 'lem'; did you mean 'pos'?"],
+    ),
+    "proxy of itself": (
+        ("train: {epochs: 8}", "train: {sampler: {type: mt_uncertainty, proxy: {lem: lem}}}"),
+        ["15:89: error E176: 'lem' cannot lend scores to itself; name another task"],
+    ),
     "sweep without values": (
         ("seeds: [1, 2]", "sweep: {train.epochs: []}"),
         ["12:23: error E163: the sweep over 'train.epochs' has no values"],
@@ -281,6 +289,23 @@ def test_a_choice_needs_seeds_and_models_that_are_swept_alike(complaints: Compla
         "specs/study.yaml:16:19: error E199: 'pair' is swept over 'train.epochs': from which of its models are the "
         "tasks of 'oracle' chosen?; sweep both groups over the same values, or name another one",
     ]
+
+
+def test_pairs_of_one_seed_are_no_ground_for_a_choice(complaints: Complaints) -> None:
+    text = SPEC.replace(
+        "  mtl: {",
+        "  pair: {tasks: pairs, sharing: hard, seeds: [1]}\n  oracle: {tasks: oracle, sharing: hard}\n  mtl: {",
+    )
+    assert complaints(text) == [
+        "specs/study.yaml:16:19: error E177: 'oracle' needs at least 2 seeds, and 'pair', from which 'oracle' chooses, "
+        "has 1"
+    ]
+
+
+def test_who_starts_from_a_broken_group_is_not_blamed(complaints: Complaints) -> None:
+    text = SPEC.replace("tasks: each, sharing: hard", "tasks: each, sharing: {type: ca_mtl, length: 0}")
+    (line,) = complaints(text.replace("sharing: hard, train: {epochs: 8}}", "sharing: hard, start: stl}"))
+    assert "E135" in line and "length" in line
 
 
 def test_too_many_trainings(complaints: Complaints) -> None:
