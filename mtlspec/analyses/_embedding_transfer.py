@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mtlspec.data.streams import philox
+from mtlspec.metrics.significance import holm
 from mtlspec.results.averages import number_cell
 from mtlspec.results.estimates import mean_and_std
 from mtlspec.results.evaluations import Evaluations
@@ -21,6 +22,7 @@ from mtlspec.results.variants import Variant
 
 EMBEDDING, EXAMPLES = "sharing.embedding", "train.examples"
 DRAWN = ("random", "xavier")
+LEVEL = 0.05
 Floats = npt.NDArray[np.float64]
 
 
@@ -38,6 +40,7 @@ class Size:
     test: Floats
     dev: Floats
     p: float | None  # of the test that all embeddings are alike; None where there are no two, or one seed
+    adjusted: float | None = None  # p after Holm's correction over all tests of the analysis
 
     @property
     def means(self) -> Floats:
@@ -52,6 +55,14 @@ class Size:
     @property
     def title(self) -> str:
         return "as the group says" if self.examples is None else str(self.examples)
+
+    @property
+    def significant(self) -> bool:
+        return self.adjusted is not None and self.adjusted < LEVEL
+
+    def numbers(self) -> dict[str, Any]:
+        scores = {"test": self.test.tolist(), "dev": self.dev.tolist()}
+        return {"examples": self.examples, **scores, "p": self.p, "p_holm": self.adjusted}
 
 
 @dataclass(frozen=True)
@@ -71,10 +82,7 @@ class Transfer:
         return [row for row, name in enumerate(self.embeddings) if name not in DRAWN]
 
     def numbers(self) -> dict[str, Any]:
-        sizes = [
-            {"examples": size.examples, "test": size.test.tolist(), "dev": size.dev.tolist(), "p": size.p}
-            for size in self.sizes
-        ]
+        sizes = [size.numbers() for size in self.sizes]
         return {"group": self.group, "task": self.task, "embeddings": list(self.embeddings), "sizes": sizes}
 
 
@@ -96,7 +104,17 @@ def transfers(models: Sequence[Variant], evaluations: Evaluations, rounds: int, 
         first = by_size[order[0]][names[0]].runs[0]
         source = " · ".join(run.train for run in by_size[order[0]][names[0]].runs)
         found.append(Transfer(group, task, evaluations[first.evaluate].main(task), tuple(names), made, source))
-    return found
+    return _corrected(found)
+
+
+def _corrected(found: Sequence[Transfer]) -> list[Transfer]:
+    """With the p values that may be compared with the level: the sentence names whatever size stands out."""
+    adjusted = iter(holm([size.p for one in found for size in one.sizes if size.p is not None]).tolist())
+
+    def corrected(size: Size) -> Size:
+        return size if size.p is None else replace(size, adjusted=next(adjusted))
+
+    return [replace(one, sizes=tuple(map(corrected, one.sizes))) for one in found]
 
 
 def _size(
@@ -128,7 +146,7 @@ def exchanged(scores: Floats, rounds: int, seed: int) -> float | None:
 
 def sentence(one: Transfer) -> str:
     """Where it matters, and by how much."""
-    sure = [size for size in one.sizes if size.p is not None and size.p < 0.05]
+    sure = [size for size in one.sizes if size.significant]
     told = f"{one.group}: {one.task}"
     if not sure:
         widest = max(one.sizes, key=lambda size: float(np.ptp(size.means)))
@@ -140,8 +158,8 @@ def sentence(one: Transfer) -> str:
     )
     where = ", ".join(each.title for each in sure)
     return (
-        f"{told}: the embedding matters with {where} examples (p < 0.05): with {size.title} it is best to begin with "
-        f"{best}, worst with {worst}."
+        f"{told}: the embedding matters with {where} examples (p < {LEVEL} after correction): with {size.title} "
+        f"it is best to begin with {best}, worst with {worst}."
     )
 
 
@@ -182,18 +200,18 @@ def tests_table(found: Sequence[Transfer], rounds: int) -> Table:
         for size in one.sizes:
             best, worst = int(size.means.argmax()), int(size.means.argmin())
             within = mean_and_std([mean_and_std(own.tolist())[1] or 0.0 for own in size.test])[0]
-            p = Cell("–") if size.p is None else Cell(f"{size.p:.3f}", size.p)
+            ps = (Cell("–") if p is None else Cell(f"{p:.3f}", p) for p in (size.p, size.adjusted))
             spread = float(np.ptp(size.means))
             names = (Cell(one.embeddings[place], one.embeddings[place]) for place in (best, worst))
             numbers = (Cell(f"{spread:.2f}", spread), Cell(f"{within:.2f}", within))
-            rows.append((Cell(size.title, size.title), *names, *numbers, p))
+            rows.append((Cell(size.title, size.title), *names, *numbers, *ps))
         sections.append((f"{one.group}: {one.task}", tuple(rows)))
     caption = (
         "The best and the worst embedding by their means over seeds, the points between them, and for comparison how "
         f"much seeds differ (mean standard deviation). p: all embeddings are alike; {rounds} exchanges of the scores "
-        "of a seed among embeddings, not corrected for the number of rows. Test examples count as given."
+        "of a seed among embeddings, then after Holm's correction over the rows. Test examples count as given."
     )
-    columns = ("examples", "best", "worst", "between", "seeds", "p")
+    columns = ("examples", "best", "worst", "between", "seeds", "p", "p (Holm)")
     return Table("embedding_tests", "Does the embedding matter?", caption, columns, tuple(sections))
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtlspec.analyses._embedding_transfer import exchanged
+from mtlspec.analyses._embedding_transfer import Size, Transfer, _corrected, exchanged
 from mtlspec.analyses.embedding_transfer import Options
 from mtlspec.contract.analyses import ToyRun, check_analysis
 from mtlspec.errors import StageError
@@ -55,11 +55,26 @@ def test_scores_by_embedding_and_size_and_what_dev_would_choose(study: Study) ->
     assert [row[2].value for row in scores.rows] == pytest.approx([61.5, 70.75, 50.75, 66.125, 66.0])
     assert [cell.text for cell in tests.rows[1][:4]] == ["40", "ner", "random", "20.00"]
     assert findings.summary == (
-        "few: dep: the embedding matters with 40 examples (p < 0.05): with 40 it is best to begin with ner (70.8), "
-        "worst with random (50.8).",
+        "few: dep: the embedding matters with 40 examples (p < 0.05 after correction): with 40 it is best to begin "
+        "with ner (70.8), worst with random (50.8).",
     )
     nothing, something = findings.numbers["transfers"][0]["sizes"]
     assert nothing["p"] > 0.5 > 0.01 > something["p"]
+    assert something["p_holm"] == pytest.approx(2 * something["p"])
+    assert [cell.value for cell in tests.rows[1][-2:]] == [something["p"], something["p_holm"]]
+
+
+def test_embeddings_that_are_alike_are_told_apart_in_one_study_of_twenty() -> None:
+    """Over all numbers of examples: with three tests at 5 % each, one study of seven would be told of a difference."""
+    stream, told = np.random.default_rng(5), {"p": 0, "p_holm": 0}
+    for _ in range(400):
+        ps = [exchanged(stream.normal(60, 3, (8, 3)), 200, seed=1) for _ in range(3)]
+        sizes = tuple(Size(examples, np.zeros((8, 3)), np.zeros((8, 3)), p) for examples, p in enumerate(ps))
+        (corrected,) = _corrected([Transfer("few", "dep", "accuracy", ("a",) * 8, sizes, "")])
+        for name in told:
+            found = [size.numbers()[name] for size in corrected.sizes]
+            told[name] += any(p < 0.05 for p in found)
+    assert told["p_holm"] <= 28 < 40 < told["p"]
 
 
 @settings(max_examples=25, deadline=None)
