@@ -73,10 +73,9 @@ def test_a_pair_that_changes_before_the_choice_changes_the_choice_alone(tmp_path
         )
 
     first = _done(study)
-    assert first["done"] | first["restored"] | {"plan"} == (plan.keys() - kept) | CHANGED | SELECT | {
-        "plan",
-        "results@small",
-    }
+    # A stage that was interrupted between the cache and the lock file is kept too: it comes back.
+    again = first["done"] | first["restored"] - kept
+    assert again | {"plan"} == (plan.keys() - kept) | CHANGED | SELECT | {"plan", "results@small"}
     assert first["done"] >= CHANGED | SELECT | ORACLE
     assert _grounds(study) == {"ner": False, "twin": True}
     page = (study.run / "artifacts" / "report" / "report.md").read_text()
