@@ -145,3 +145,21 @@ def test_an_epoch_of_balanced_batches_can_have_as_many_examples_of_every_task_be
 def test_the_remainder_can_stay_with_the_first_tasks() -> None:
     sampler = build("balanced", TaskSizes((99,) * 5, (9,) * 5), sentences=12, remainder="first")
     assert [[len(rows) for _, rows in parts] for parts in draws(sampler, 3)] == [[3, 3, 2, 2, 2]] * 3
+
+
+def test_per_task_a_model_of_any_tasks_takes_as_many_updates_with_as_many_examples_of_each() -> None:
+    sizes = (600, 100, 140, 450)
+    for count in range(1, 5):
+        sampler = build("per_task", TaskSizes(sizes[:count], (9,) * count), sentences=16, examples=6, epoch=50)
+        assert sampler.batches_per_epoch() == 50
+        for parts in draws(sampler, 50):
+            assert [(task, len(rows)) for task, rows in parts] == [(task, 6) for task in range(count)]
+
+
+def test_an_epoch_per_task_is_a_pass_over_the_largest_task_or_the_smallest() -> None:
+    sizes = TaskSizes((601, 100), (9, 9))
+    assert build("per_task", sizes, examples=6).batches_per_epoch() == 101
+    sampler = build("per_task", sizes, examples=6, epoch="smallest")
+    assert sampler.batches_per_epoch() == 17  # 100 / 6, and two examples again
+    taken = [row for parts in draws(sampler, 17) for row in parts[1][1]]
+    assert set(taken) == set(range(100)) and len(taken) == 102
