@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.check_baseline import check_baseline
+from mtlspec.spec.check_embeddings import check_embeddings
 from mtlspec.spec.check_gates import check_gates
 from mtlspec.spec.check_named_tasks import check_named_tasks
 from mtlspec.spec.check_swept import check_swept
@@ -49,6 +50,7 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from check_task_heads(analysis, options, node, groups)
         if options is not None:
             yield from check_named_tasks(analysis, node, listed=not isinstance(options, SeveralTasks))
+            yield from check_embeddings(analysis, options, node, groups)
         if isinstance(options, SeveralTasks):
             yield from check_several_tasks(analysis, options, node, groups)
             yield from check_told_apart(analysis, options, node, groups)
