@@ -51,7 +51,10 @@ def test_modules_are_added_one_after_the_other() -> None:
         "modules": [True] * 4,
         "ca_mtl": [True] * 4,
     }
-    assert {name for name, one in made.items() if one.train.sampler.type == "mt_uncertainty"} == {"ca_mtl", "mtl_unsure"}
+    assert {name for name, one in made.items() if one.train.sampler.type == "mt_uncertainty"} == {
+        "ca_mtl",
+        "mtl_unsure",
+    }
     assert all(one.train.freeze == 0.5 for name, one in made.items() if name != "pals")
 
 
