@@ -105,9 +105,9 @@ def _table(made: Mapping[str, Prediction]) -> Table:
     )
     caption = (
         "Change of the mean test score in percent of the score of the task alone: mean over the pairs of a task, and"
-        " with all tasks. For the correlation the two are taken over different seeds of the task alone, whose luck would"
-        " else be in both: the mean over ways to part them. The interval is over samples of tasks with replacement; p is"
-        " the larger of two: that luck alone gives as much, and that other orders of the tasks do."
+        " with all tasks. For the correlation the two are taken over different seeds of the task alone, whose luck"
+        " would else be in both: the mean over ways to part them. The interval is over samples of tasks with"
+        " replacement; p is the larger of two: that luck alone gives as much, and that other orders of the tasks do."
     )
     return Table("predictions", "Pairs and all tasks together", caption, ("task", "mean of pairs", "all"), sections)
 
