@@ -155,10 +155,10 @@ def _areas(one: Composition, hard: Mapping[str, Difficulty], directory: Path) ->
     tops = 100 * one.shares.cumsum(1)
     with drawing(directory, name, 4.6, 2.9 + 0.2 * -(-len(one.tasks) // 3)) as axes:
         axes.stackplot(one.ends, 100 * one.shares.T, labels=labels, colors=colours, hatch=hatches, alpha=0.85)
-        for number, colour in enumerate(colours):
-            part = one.first_peak(number)
+        for number, part in _first_peaks(one):
             middle = tops[part, number] - 50 * one.shares[part, number]
-            axes.plot([one.ends[part]], [middle], "o", color=colour, markeredgecolor=INK, markersize=6, clip_on=False)
+            own = colours[number]
+            axes.plot([one.ends[part]], [middle], "o", color=own, markeredgecolor=INK, markersize=6, clip_on=False)
         axes.set_xlabel("update")
         axes.set_ylabel("examples (%)")
         axes.set_ylim(0, 100)
@@ -174,10 +174,9 @@ def _peaks(found: Sequence[Composition], hard: Mapping[str, Difficulty], directo
     tasks = _by_difficulty(hard)
     with drawing(directory, "first_peaks", max(4.6, 0.75 * len(tasks)), 3.1 + 0.2 * len(found)) as axes:
         for number, one in enumerate(found):
-            known = [task for task in tasks if task in one.tasks]
-            parts = [one.first_peak(one.tasks.index(task)) for task in known]
-            updates = [100 * one.ends[part] / one.ends[-1] for part in parts]
-            at = [tasks.index(task) for task in known]
+            peaks = {one.tasks[task]: part for task, part in _first_peaks(one)}
+            at = [place for place, task in enumerate(tasks) if task in peaks]
+            updates = [100 * one.ends[peaks[tasks[place]]] / one.ends[-1] for place in at]
             axes.plot(at, updates, "o-", color=CYCLE[number % len(CYCLE)], label=one.variant.label)
         axes.set_xticks(range(len(tasks)), [f"{task}\n{hard[task].estimate:.2f}" for task in tasks])
         axes.set_xlabel("task and its estimated difficulty")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Options(ReadsTransfer):
     type: Literal["pair_predicts_all"]
     draws: Annotated[int, Field(ge=100)] = Field(
-        default=10_000, description="Samples of tasks behind each interval, and random orders behind each p value."
+        default=10_000, description="Samples of tasks behind each interval, and draws behind each p value."
     )
-    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of these samples and orders.")
+    seed: Annotated[int, Field(ge=0)] = Field(default=1, description="Seed of these samples and draws.")
 
     def run(self, job: AnalysisJob) -> Mapping[str, Any]:
         """Writes `tables/`, `figures/` and `analysis.json`; returns facts for the stage's record."""

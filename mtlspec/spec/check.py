@@ -20,6 +20,7 @@ from mtlspec.spec.check_heads import check_heads
 from mtlspec.spec.check_keep import check_keep
 from mtlspec.spec.check_models import check_models
 from mtlspec.spec.check_published import check_pack
+from mtlspec.spec.check_sampler import check_sampler
 from mtlspec.spec.check_sharing import check_sharing
 from mtlspec.spec.check_task_sets import check_task_set
 from mtlspec.spec.check_weights import check_weights
@@ -45,6 +46,7 @@ def check_spec(
     yield from check_batching(node, groups)
     yield from check_dev(node, groups)
     yield from check_draw(node, groups)
+    yield from check_sampler(node, groups)
     yield from check_analyses(node, groups)
     yield from check_heads(node, groups)
     yield from check_keep(node, groups)

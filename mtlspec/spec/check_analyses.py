@@ -10,11 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 from mtlspec import kinds
 from mtlspec.errors import SpecError, did_you_mean
 from mtlspec.spec.check_baseline import check_baseline
+from mtlspec.spec.check_embeddings import check_embeddings
 from mtlspec.spec.check_gates import check_gates
 from mtlspec.spec.check_named_tasks import check_named_tasks
 from mtlspec.spec.check_swept import check_swept
 from mtlspec.spec.check_task_heads import check_task_heads
 from mtlspec.spec.check_told_apart import check_told_apart
+from mtlspec.spec.check_transfer import check_transfer
 from mtlspec.spec.demands import Demanding
 from mtlspec.spec.families import ANALYSES, AnalysisOptions
 from mtlspec.spec.models import ModelGroup
@@ -37,6 +39,7 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
             yield from _check_groups(analysis, models)
             if options is not None:
                 yield from check_baseline(name, analysis, options, node, groups)
+                yield from check_transfer(analysis, options, node, groups)
         if options is not None:
             yield from _check_above(name, analysis, options, above)
         if isinstance(options, Demanding):
@@ -47,6 +50,7 @@ def check_analyses(node: Node, groups: Mapping[str, ModelGroup]) -> Iterator[Spe
                 yield from check_task_heads(analysis, options, node, groups)
         if options is not None:
             yield from check_named_tasks(analysis, node, listed=not isinstance(options, SeveralTasks))
+            yield from check_embeddings(analysis, options, node, groups)
         if isinstance(options, SeveralTasks):
             yield from check_several_tasks(analysis, options, node, groups)
             yield from check_told_apart(analysis, options, node, groups)

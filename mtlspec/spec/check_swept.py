@@ -19,13 +19,13 @@ def check_swept(analysis: Node, options: Swept, node: Node, groups: Mapping[str,
         return
     over, tasks = analysis.near(("over",)), tuple(node.children("tasks"))
     several = [name for name in models if any(len(names) > 1 for names in possible_sets(groups[name], tasks))]
-    sweeps = {name: _sweeps(node, name) for name in several}
-    curves = [values[options.over] for values in sweeps.values() if options.over in values]
+    swept = [sweeps(node, name) for name in several]
+    curves = [values[options.over] for values in swept if options.over in values]
     if not curves:
-        known = sorted({key for values in sweeps.values() for key in values})
+        known = sorted({key for values in swept for key in values})
         hint = did_you_mean(options.over, known)
         message = f"no model group of several tasks in this analysis is swept over '{shorten(options.over)}'"
-        yield SpecError("E990", message, over.place, hint or f"name a group with `sweep: {{{options.over}: [...]}}`")
+        yield SpecError("E993", message, over.place, hint or f"name a group with `sweep: {{{options.over}: [...]}}`")
     odd = (item.value for values in curves for item in values.items() if not _is_number(item.value))
     for value in odd:
         what = f"'{shorten(str(value))}'" if isinstance(value, str) else _written(value)
@@ -34,7 +34,7 @@ def check_swept(analysis: Node, options: Swept, node: Node, groups: Mapping[str,
         return
 
 
-def _sweeps(node: Node, name: str) -> dict[str, Node]:
+def sweeps(node: Node, name: str) -> dict[str, Node]:
     """What a group is swept over; its own key replaces the same key of the spec."""
     return {**node.children("sweep"), **node.near(("models", name)).children("sweep")}
 

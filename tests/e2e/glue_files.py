@@ -76,3 +76,14 @@ def _write_singles(root: Path, sizes: dict[str, tuple[int, int]]) -> None:
         if split != "dev":
             news = _rows(start, size, ("1", "2", "3", "4"), lambda a, b, label, _: (label, f'"{a}"', f'"{b}"'))
             _write(root / "AGNews" / f"{split}.csv", news, ",")
+
+
+def write_snli(root: Path, train: int = 24, test: int = 16) -> None:
+    """SNLI in the layout of its card; its annotators did not agree on the last of every file."""
+    keys = ("pairID", "sentence1", "sentence2", "gold_label")
+    for number, (split, size) in enumerate((("train", train), ("dev", test), ("test", test))):
+        labels = ("entailment", "neutral", "contradiction")
+        rows = _rows(700 * number, size, labels, lambda a, b, label, n: (str(n), a, b, label))
+        rows[-1] = (*rows[-1][:-1], "-")
+        objects = [json.dumps(dict(zip(keys, row, strict=True))) for row in rows]
+        _write(root / f"snli_1.0_{split}.jsonl", [(line,) for line in objects])

@@ -14,7 +14,7 @@ from mtlspec.data.card_folder import card_folder
 from mtlspec.data.pins import lock_card, locked
 from mtlspec.io.project import Project
 from mtlspec.spec.load import load_data_card, load_spec
-from tests.e2e.glue_files import write_glue
+from tests.e2e.glue_files import write_glue, write_snli, write_transfer
 from tests.e2e.standins import write_standin
 from tests.e2e.study import Study
 from tests.e2e.superglue_files import write_mrqa, write_superglue, write_wnli, write_wnut
@@ -22,9 +22,14 @@ from tests.unit.data import tokenizers_of
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = {"base": "bert", "large": "bert", "roberta_24": "roberta"}
-JOINT = {"base": 6, "large": 6, "roberta_24": 2}
+SINGLE = {"base": 8, "large": 8, "roberta_24": 24}
+JOINT = {"base": 8, "large": 6, "roberta_24": 2}
+TRANSFERRED = {"base": 2 * (10 + 4 + 4)}  # two new tasks: ten embeddings, four sizes, four sizes without CA-MTL
 ANALYSES = {
-    "base": {"scores", "ablation", "parameters", "batches", "covariances", "embeddings"},
+    "base": {
+        *("scores", "ablation", "parameters", "batches", "covariances", "embeddings", "samplers", "entropies"),
+        *("begins_with", "transfer_scitail", "transfer_snli"),
+    },
     "large": {"scores", "freezing", "parameters", "batches"},
     "roberta_24": {"scores", "ablation", "parameters", "batches", "embeddings"},
 }
@@ -50,6 +55,8 @@ def _project(root: Path, name: str, data: Path) -> Study:
     write_superglue(data / "superglue")
     write_mrqa(data / "mrqa")
     write_wnut(data / "wnut17")
+    write_transfer(data)
+    write_snli(data / "snli_1.0")
     _write_encoder(study.root, FAMILIES[name])
     return study
 
@@ -75,7 +82,7 @@ def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("MTLSPEC_DATA", str(tmp_path / "data"))
     study = _project(tmp_path / "study", name, tmp_path / "data")
     loaded = load_spec(ROOT / f"specs/paper/ca_mtl_{name}.yaml", Project(ROOT))
-    tasks = set(loaded.spec.tasks)
+    tasks = set(loaded.spec.tasks) - {"scitail", "snli"}
     _lock(study.root, [card.name for card in loaded.data.values()])
     small = ["encoder.card=standin", "run.device=cpu", "train.epochs=1", "seeds=[12]"]
     small += ["models.stl.train.epochs=1"] if name == "roberta_24" else []
@@ -86,7 +93,8 @@ def test_the_whole_study_runs_end_to_end(name: str, tmp_path: Path, monkeypatch:
     record = _json(run / "record.json")
     assert record["missing"] == []
     trained = [stage for stage in record["stages"] if stage.startswith("train-")]
-    assert len(trained) == len(tasks) + JOINT[name]
+    assert len(tasks) == SINGLE[name]
+    assert len(trained) == SINGLE[name] + JOINT[name] + TRANSFERRED.get(name, 0)
     assert {path.name.removeprefix("analyse-") for path in run.glob("artifacts/analyse-*")} == ANALYSES[name]
     _check_sampling(run, tasks)
     page = (run / "work/report.html").read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,15 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mtlspec.analyses._agreement import Map, spearman
 from mtlspec.analyses._transfer.improvement import gains
-from mtlspec.results.contrast import share_reaching
+from mtlspec.analyses._transfer.shared_luck import LEAST, Changed, association, rank_correlation
 from mtlspec.results.figures import CYCLE, GRID, INK, drawing
 from mtlspec.results.findings import Figure, Findings
 from mtlspec.results.tables import Cell, Table, signed
-from mtlspec.results.transfer import Transfer
-
-LEAST = 4  # tasks: fewer have no correlation worth a name
+from mtlspec.results.transfer import Score, Transfer
 
 
 @dataclass(frozen=True)
@@ -29,9 +25,9 @@ class Prediction:
     pairs: tuple[float, ...]
     all: tuple[float, ...]
     same_direction: int
-    rho: float | None  # Spearman's; None with fewer than four tasks, or where one side does not vary
+    rho: float | None  # Spearman's, each gain over other seeds alone; None with fewer than four tasks
     interval: tuple[float, float] | None  # 95 %, over samples of tasks
-    p: float | None  # two-sided: how often random orders of the tasks agree or disagree as much
+    p: float | None  # one-sided; None where scores have no seeds, as in published tables: rho is too high there
 
 
 def predict(found: Transfer, draws: int, seed: int) -> Prediction:
@@ -40,23 +36,37 @@ def predict(found: Transfer, draws: int, seed: int) -> Prediction:
     whole = np.array([one.all for one in own], np.float64)
     same = int(((pairs > 0) == (whole > 0)).sum())
     tasks = tuple(one.task for one in own)
-    rho, interval, p = correlation(pairs, whole, draws, seed)
-    return Prediction(tasks, tuple(pairs.tolist()), tuple(whole.tolist()), same, rho, interval, p)
+    told = tasks, tuple(pairs.tolist()), tuple(whole.tolist()), same
+    changed = _changed(found, tasks)
+    if changed is None:
+        rho = float(rank_correlation(pairs, whole)) if len(tasks) >= LEAST else float("nan")
+        return Prediction(*told, None if np.isnan(rho) else rho, None, None)
+    agreed = association(changed, draws, seed)
+    return Prediction(*told, None, None, None) if agreed is None else Prediction(*told, *vars(agreed).values())
 
 
-def correlation(x: Map, y: Map, draws: int, seed: int) -> tuple[float | None, tuple[float, float] | None, float | None]:
-    """Spearman's, of points [N]; its interval over samples of points, and p over random orders of one side."""
-    observed = spearman(x, y) if len(x) >= LEAST else math.nan
-    if math.isnan(observed):
-        return None, None, None
-    generator = np.random.Philox(key=seed)
-    chosen = (generator.random_raw(draws * len(x)) % len(x)).astype(np.intp).reshape(draws, len(x))
-    drawn = [spearman(x[rows], y[rows]) for rows in chosen]
-    known = np.array([value for value in drawn if not math.isnan(value)])  # a sample may hold one point many times
-    low, high = np.quantile(known, [0.025, 0.975])
-    orders = np.argsort(generator.random_raw(draws * len(x)).reshape(draws, len(x)), axis=1, kind="stable")
-    null = np.abs(np.array([spearman(x[order], y) for order in orders]))
-    return observed, (float(low), float(high)), share_reaching(abs(observed), null)
+def _changed(found: Transfer, tasks: Sequence[str]) -> Changed | None:
+    """None where not every score has the same seeds, at least two."""
+    every = [[found.alone[task], found.all[task], *found.column(task).values()] for task in tasks]
+    seeds = {len(score.runs) for scores in every for score in scores}
+    if len(seeds) != 1 or min(seeds) < 2:
+        return None
+    (count,) = seeds
+    luck = np.array([_scatter(scores) for scores in every])
+    partners = np.array([len(scores) - 2 for scores in every], np.float64)
+    return Changed(
+        alone=np.array([scores[0].runs for scores in every], np.float64),
+        first=np.array([np.mean([score.mean for score in scores[2:]]) for scores in every]),
+        second=np.array([scores[1].mean for scores in every], np.float64),
+        luck=luck,
+        of_first=luck / np.sqrt(count * partners),
+        of_second=luck / np.sqrt(count),
+    )
+
+
+def _scatter(scores: Sequence[Score]) -> float:
+    """The standard deviation over seeds, pooled over settings."""
+    return float(np.sqrt(np.mean([np.var(score.runs, ddof=1) for score in scores])))
 
 
 def find(transfers: Mapping[str, Transfer], out: Path, draws: int, seed: int) -> dict[str, Any]:
@@ -78,8 +88,10 @@ def _sentence(name: str, own: Prediction) -> str:
 
 
 def _words(own: Prediction) -> str:
-    if own.rho is None or own.interval is None or own.p is None:
+    if own.rho is None:
         return "too few tasks, or too little difference, for a correlation"
+    if own.interval is None or own.p is None:
+        return f"rank correlation {signed(own.rho)}, part of which is the luck of the single models, which is in both"
     low, high = own.interval
     sure = "more than chance" if own.p < 0.05 else "chance could do as much"
     every = "all samples of so few tasks agree"  # which is no interval: other tasks might not
@@ -93,7 +105,9 @@ def _table(made: Mapping[str, Prediction]) -> Table:
     )
     caption = (
         "Change of the mean test score in percent of the score of the task alone: mean over the pairs of a task, and"
-        " with all tasks. The interval is over samples of tasks with replacement, p over random orders of the tasks."
+        " with all tasks. For the correlation the two are taken over different seeds of the task alone, whose luck"
+        " would else be in both: the mean over ways to part them. The interval is over samples of tasks with"
+        " replacement; p is the larger of two: that luck alone gives as much, and that other orders of the tasks do."
     )
     return Table("predictions", "Pairs and all tasks together", caption, ("task", "mean of pairs", "all"), sections)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from mtlspec.analyses import covsim, parameter_table, sampling_composition, task_embedding_map
-from mtlspec.analyses._composition_views import agreements, sentence
+from mtlspec.analyses._composition_views import agreements, draw, sentence
 from mtlspec.analyses._covariance import factor, similarity
 from mtlspec.analyses._covariance_tables import relative_change
 from mtlspec.analyses._difficulty import Difficulty, of_layer
@@ -273,6 +273,15 @@ def test_a_task_that_no_batch_had_has_no_peak() -> None:
     assert [made.first_peak(task) for task in range(3)] == [0, None, 1]
     hard = {task: Difficulty(0.0, 0.0, 0.0, 0.0, 1.0) for task in "abc"}
     assert "; none are of b; first peaks come in the order a, c; " in sentence(made, agreements([made], hard, 0.05))
+
+
+def test_figures_leave_out_the_peak_of_a_task_that_no_batch_had(tmp_path: Path) -> None:
+    made = _composed([[0.9, 0.0, 0.1], [0.4, 0.0, 0.6]])
+    hard = {task: Difficulty(0.0, 0.0, 0.0, 0.0, 1.0) for task in "abc"}
+    assert len(draw([made], hard, tmp_path)) == 2
+    for figure in tmp_path.glob("*.png"):
+        assert figure.stat().st_size > 5000, figure.name
+    assert len(list(tmp_path.glob("*.svg"))) == 2
 
 
 def test_models_that_were_not_trained_have_no_batches(tmp_path: Path, toy_prepared: Path) -> None:

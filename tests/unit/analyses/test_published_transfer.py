@@ -117,8 +117,7 @@ def test_pairs_predict_all_to_some_degree() -> None:
     assert found.rho == pytest.approx(0.709, abs=1e-3) and found.same_direction == 10
     wrong = [t for t, a, b in zip(found.tasks, found.pairs, found.all, strict=True) if (a > 0) != (b > 0)]
     assert wrong == ["com"]
-    assert found.interval is not None and found.interval[0] < found.rho < found.interval[1]
-    assert found.p is not None and found.p < 0.05
+    assert found.interval is None and found.p is None  # without seeds nobody knows how much of it is luck
 
 
 def test_the_graph_has_the_edges_of_figure_3() -> None:

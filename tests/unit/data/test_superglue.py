@@ -55,6 +55,15 @@ def test_answers_of_multirc_are_judged_one_by_one(tmp_path: Path) -> None:
     assert [one.id for one in found] == ["2/4/8", "2/4/9"]
 
 
+def test_an_empty_answer_of_multirc_is_an_answer(tmp_path: Path) -> None:
+    """The published train file has one."""
+    answers = [{"text": "", "label": 0, "idx": 8}, {"text": "Yes", "label": 1, "idx": 9}]
+    questions = [{"question": "Is it?", "idx": 4, "answers": answers}]
+    found = read(tmp_path, "multirc", {"idx": 2, "passage": {"text": "It is so.", "questions": questions}})
+    assert [one.texts for one in found] == [("It is so.", "Is it?"), ("It is so.", "Is it? Yes")]
+    assert [one.layers["choice"] for one in found] == [Choice("2/4", "", 0.0), Choice("2/4", "Yes", 1.0)]
+
+
 def test_entities_of_record_fill_the_query(tmp_path: Path) -> None:
     entities = [{"start": 0, "end": 2}, {"start": 8, "end": 12}, {"start": 26, "end": 28}]  # ends are inclusive
     asked = {"query": "@placeholder won it", "idx": 1, "answers": [{"start": 26, "end": 28, "text": "Ann"}]}
@@ -145,6 +154,7 @@ REAL = {  # examples of the real files, and how many of them are right or true
     "WiC/val.jsonl": ("wic", 638, 319),
     "WSC/train.jsonl": ("wsc", 554, None),
     "BoolQ/val.first1000.jsonl": ("boolq", 1000, None),
+    "MultiRC/train.first50.jsonl": ("multirc", 3107, None),
     "MultiRC/val.jsonl": ("multirc", 4848, None),
     "ReCoRD/train.fewglue32.jsonl": ("record", 397, None),
 }

@@ -92,3 +92,9 @@ def test_plain_allows_everything():
     assert allowed.pairs.all()
     assert allowed.start.all()
     assert allowed.end.all()
+
+
+def test_a_tag_of_another_task_is_outside_where_tags_spell_spans_and_it_spells_none() -> None:
+    tags = ["B-NP", "NOUN", "B-PER"]
+    assert spans_of(tags, "bio") == [(0, 1, "NP"), (2, 3, "PER")]
+    assert spans_of(tags, "plain") == [(0, 1, "B-NP"), (1, 2, "NOUN"), (2, 3, "B-PER")]

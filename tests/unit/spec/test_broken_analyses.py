@@ -64,8 +64,22 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
     "curve over what nothing is swept over": (
         ("models: [stl, mtl]", "models: [mtl]}\n  own: {type: sweep_curve, over: train.epochs"),
         [
-            "18:34: error E990: no model group of several tasks in this analysis is swept over 'train.epochs'; name a "
+            "18:34: error E993: no model group of several tasks in this analysis is swept over 'train.epochs'; name a "
             "group with `sweep: {train.epochs: [...]}`"
+        ],
+    ),
+    "map of embeddings that no model has": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: task_embedding_map, models: [mtl]"),
+        [
+            "18:43: error E994: no model of several tasks in this analysis has embeddings of them; name a group with "
+            "`sharing: ca_mtl` or `task_embedding`"
+        ],
+    ),
+    "transfer by embeddings of models that all begin with the same": (
+        ("models: [stl, mtl]", "models: [stl, mtl]}\n  own: {type: embedding_transfer, models: [stl]"),
+        [
+            "18:43: error E998: no model group of one task in this analysis is swept over 'sharing.embedding'; name a "
+            "group with `start: {..., take: shared}` and `sweep: {sharing.embedding: [...]}`"
         ],
     ),
     "dev scores on the way that no model is asked for": (
@@ -114,7 +128,7 @@ def test_tasks_to_be_told_apart_are_learnt_by_one_model(complaints: Complaints, 
 @pytest.mark.parametrize(
     ("over", "values", "line"),
     [
-        ("train.epohcs", "[1, 2]", "E990: no model group of several tasks in this analysis is swept over"),
+        ("train.epohcs", "[1, 2]", "E993: no model group of several tasks in this analysis is swept over"),
         ("train.keep", "[best, last]", "E991: 'train.keep' is swept over 'best', and a curve goes over numbers"),
         ("train.clip", "[null, 1.0]", "E991: 'train.clip' is swept over null, and a curve goes over numbers"),
     ],
@@ -130,7 +144,7 @@ def test_a_sweep_of_the_spec_or_of_a_group_makes_a_curve(complaints: Complaints,
         load(text)
     own = SPEC.replace("each, sharing: hard", "each, sharing: hard, sweep: {train.epochs: [1, 2]}")
     (told,) = complaints(own + "  own: {type: sweep_curve, over: train.epochs}\n")  # models of one task are passed over
-    assert "E990" in told
+    assert "E993" in told
 
 
 def _swept(over: str, key: str, values: str) -> tuple[str, str]:

@@ -55,6 +55,7 @@ NOT_HERE = {
         "agnews_full",
         "agnews_pair",
         "scitail",
+        "snli",
         "imdb",
     ),
     *("boolq", "multirc", "record", "rte_superglue", "wic", "wic_places", "wnut17"),
