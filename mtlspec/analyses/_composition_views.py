@@ -157,8 +157,8 @@ def _areas(one: Composition, hard: Mapping[str, Difficulty], directory: Path) ->
         axes.stackplot(one.ends, 100 * one.shares.T, labels=labels, colors=colours, hatch=hatches, alpha=0.85)
         for number, part in _first_peaks(one):
             middle = tops[part, number] - 50 * one.shares[part, number]
-            dot = {"color": colours[number], "markeredgecolor": INK, "markersize": 6, "clip_on": False}
-            axes.plot([one.ends[part]], [middle], "o", **dot)
+            own = colours[number]
+            axes.plot([one.ends[part]], [middle], "o", color=own, markeredgecolor=INK, markersize=6, clip_on=False)
         axes.set_xlabel("update")
         axes.set_ylabel("examples (%)")
         axes.set_ylim(0, 100)
