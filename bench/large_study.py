@@ -53,7 +53,8 @@ def record_all(root: Path) -> int:
         for name in ("model.safetensors", "training.json") if stage.kind == "train" else ("scores.json",):
             write_json(artifact / name, {"stage": stage.name})
         write_manifest(artifact)
-        write_json(places.stage_record(stage.name), {"stage": stage.name, "artifact": {}})
+        empty: dict[str, dict[str, str]] = {name: {} for name in ("scores", "facts", "artifact", "inputs", "environment")}
+        write_json(places.stage_record(stage.name), {"stage": stage.name, "kind": stage.kind, **empty})
         recorder.record(stage.name)
     recorder.close()
     return len(stages)
