@@ -20,6 +20,7 @@ from pathlib import Path
 from tests.e2e.study import REPOSITORY, Study
 
 SPEC = "sequence_tagging_paper"
+EMPTY = ("scores", "facts", "artifact", "inputs", "environment")
 
 
 def make_study(root: Path) -> Study:
@@ -53,8 +54,8 @@ def record_all(root: Path) -> int:
         for name in ("model.safetensors", "training.json") if stage.kind == "train" else ("scores.json",):
             write_json(artifact / name, {"stage": stage.name})
         write_manifest(artifact)
-        empty: dict[str, dict[str, str]] = {name: {} for name in ("scores", "facts", "artifact", "inputs", "environment")}
-        write_json(places.stage_record(stage.name), {"stage": stage.name, "kind": stage.kind, **empty})
+        record = {"stage": stage.name, "kind": stage.kind, **dict.fromkeys(EMPTY, {})}
+        write_json(places.stage_record(stage.name), record)
         recorder.record(stage.name)
     recorder.close()
     return len(stages)
