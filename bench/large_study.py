@@ -54,7 +54,7 @@ def record_all(root: Path) -> int:
         for name in ("model.safetensors", "training.json") if stage.kind == "train" else ("scores.json",):
             write_json(artifact / name, {"stage": stage.name})
         write_manifest(artifact)
-        record = {"stage": stage.name, "kind": stage.kind, **dict.fromkeys(EMPTY, {})}
+        record: dict[str, object] = {"stage": stage.name, "kind": stage.kind, **{key: {} for key in EMPTY}}
         write_json(places.stage_record(stage.name), record)
         recorder.record(stage.name)
     recorder.close()
