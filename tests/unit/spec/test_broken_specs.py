@@ -39,7 +39,7 @@ BROKEN: dict[str, tuple[tuple[str, str], list[str]]] = {
         ("sampler: {type: power, alpha: 0.8}", "sampler: {alpha: 0.8}"),
         [
             "11:12: error E131: the key 'type' is missing; it holds one of: annealed, balanced, "
-            "mt_uncertainty, power, proportional, random, round_robin, square_root"
+            "mt_uncertainty, per_task, power, proportional, random, round_robin, square_root"
         ],
     ),
     "option of another kind": (
