@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.e2e.study import REPOSITORY, Study
 
 SPEC = "sequence_tagging_paper"
-EMPTY = ("scores", "facts", "artifact", "inputs", "environment")
+EMPTY = ("scores", "facts", "inputs", "environment")
 
 
 def make_study(root: Path) -> Study:
@@ -38,7 +38,7 @@ def record_all(root: Path) -> int:
     os.chdir(root)
     from mtlspec.execute.materialise import materialise
     from mtlspec.execute.recorder import Recorder
-    from mtlspec.io.manifest import write_manifest
+    from mtlspec.io.manifest import read_manifest, write_manifest
     from mtlspec.io.project import Project
     from mtlspec.io.write import write_json
 
@@ -54,7 +54,8 @@ def record_all(root: Path) -> int:
         for name in ("model.safetensors", "training.json") if stage.kind == "train" else ("scores.json",):
             write_json(artifact / name, {"stage": stage.name})
         write_manifest(artifact)
-        record: dict[str, object] = {"stage": stage.name, "kind": stage.kind, **{key: {} for key in EMPTY}}
+        record = {"stage": stage.name, "kind": stage.kind, "artifact": read_manifest(artifact)}
+        record |= {key: {} for key in EMPTY}
         write_json(places.stage_record(stage.name), record)
         recorder.record(stage.name)
     recorder.close()
