@@ -95,7 +95,7 @@ def _information(classes: list[dict[str, int]]) -> float:
         shares = np.array(list(own.values()), np.float64) / (totals[i] or 1)
         found[i, i] = -(shares * np.log(shares)).sum()
         for j in range(i):
-            for word in own.keys() & classes[j].keys():
+            for word in sorted(own.keys() & classes[j].keys()):
                 both = (own[word] + classes[j][word]) / (totals[i] + totals[j])
                 apart = own[word] / totals[i] * classes[j][word] / totals[j]
                 found[i, j] = found[j, i] = found[i, j] + both * np.log(both / apart)
